@@ -19,9 +19,9 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.api.documents import BotStanding
 from cw.hub.api.operations import Operation
-from cw.hub.bots import health
+from cw.hub.bots.checks import health
+from cw.hub.bots.checks.health import BotHosting
 from cw.hub.bots.competing import Competing
-from cw.hub.bots.health import BotHosting
 from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions

@@ -17,7 +17,7 @@ from cw.hub.competitions.verbs import CompetitionFacts, facts_of
 from cw.hub.pages.parts import address_of
 from cw.hub.store.tables import Competition, Match
 
-SHOWN: Final = ("planned", "running", "paused")
+OPEN_STATES: Final = ("planned", "running", "paused")
 """The states of competitions that are told of."""
 
 ENDED_FOR: Final = timedelta(days=14)
@@ -53,7 +53,7 @@ def tops(
     session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
 ) -> list[Top]:
     """Return the competitions that go on, of a game or of all, in the order they were made in."""
-    query = select(Competition).where(Competition.state.in_(SHOWN)).order_by(Competition.id)
+    query = select(Competition).where(Competition.state.in_(OPEN_STATES)).order_by(Competition.id)
     if game is not None:
         query = query.where(Competition.game == game)
     homes = {format_.name: format_.home for format_ in formats}

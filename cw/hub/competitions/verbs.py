@@ -77,7 +77,7 @@ class CompetitionFacts:
 
 _COLUMNS = Competition.__table__.c
 
-FOUND: Final = select(
+BY_SLUG: Final = select(
     _COLUMNS.id,
     _COLUMNS.slug,
     _COLUMNS.game,
@@ -163,7 +163,7 @@ def games_played(session: Session, formats: Collection[str]) -> set[str]:
 
 def find(session: Session, kind: str, slug: str) -> CompetitionFacts | None:
     """Return a competition by its format and slug, None if there is none."""
-    row = session.execute(FOUND, {"format": kind, "slug": slug}).one_or_none()
+    row = session.execute(BY_SLUG, {"format": kind, "slug": slug}).one_or_none()
     return None if row is None else facts_of(row)
 
 

@@ -14,8 +14,8 @@ from cw.hub.competitions.daily.standings import upcoming
 from cw.hub.competitions.dates import Dates, dates_of, problem_of, read_dates, shown
 from cw.hub.competitions.format import format_named
 from cw.hub.competitions.timetable import sweep
-from cw.hub.competitions.tournament import progress
 from cw.hub.competitions.tournament.creation import TournamentConfig, create
+from cw.hub.competitions.tournament.rounds import progress
 from cw.hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS

@@ -39,7 +39,7 @@ from cw.web.games.game_pages import game_page
 
 routes = Blueprint("cups", __name__, url_prefix="/cup")
 
-MOST_KEPT: Final = 16
+CAPACITY: Final = 16
 """Cups of which a process remembers how they stand."""
 
 NO_CUP: Final = "There is no such cup."
@@ -49,7 +49,7 @@ TYPES: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 
 def install(app: Flask) -> None:
     """Let an app remember how cups stand."""
-    app.extensions["cups"] = Remembered[dict[str, Json]](MOST_KEPT)
+    app.extensions["cups"] = Remembered[dict[str, Json]](CAPACITY)
 
 
 def find(reading: Reading, slug: str) -> CompetitionFacts:

@@ -28,7 +28,7 @@ from cw.hub.matches.listings import PLACES, Choice
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.states import STATES
 from cw.hub.pages import polls
-from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.parts import address_with, part_of_page
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.remembered import Remembered, minute
@@ -41,7 +41,7 @@ routes = Blueprint("leaderboard", __name__)
 RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"}
 """By the days of UTC that count, with today."""
 
-MOST_KEPT: Final = 64
+CAPACITY: Final = 64
 """Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
 
 OF_OWN_BOTS: Final = {"mine": "my bots", "lost": "my bots, lost since yesterday"}
@@ -68,17 +68,10 @@ def wanted() -> Wanted:
     )
 
 
-def address_with(**changed: object) -> str:
-    """Return the address of this page with other choices; those that are empty are left out."""
-    query = {**request.args.to_dict(), **changed}
-    choices = {name: value for name, value in query.items() if value and name != "format"}
-    return f"{request.path}?{urlencode(choices)}" if choices else request.path
-
-
 def install(app: Flask) -> None:
     """Let an app remember how many games its bots have won."""
     app.extensions["win_counts"] = WinCounts()
-    app.extensions["boards"] = Remembered[RowsOfBoard](MOST_KEPT)
+    app.extensions["boards"] = Remembered[RowsOfBoard](CAPACITY)
 
 
 def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> Board:

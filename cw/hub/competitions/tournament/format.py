@@ -13,15 +13,7 @@ from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format, NewCompetition
 from cw.hub.competitions.setting_fields import SettingField, show_all
-from cw.hub.competitions.tournament import (
-    creation,
-    events,
-    news,
-    progress,
-    sending,
-    standings,
-    words,
-)
+from cw.hub.competitions.tournament import creation, events, news, standings, words
 from cw.hub.competitions.tournament import settings as tournament_settings
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup, groups_of
@@ -30,6 +22,7 @@ from cw.hub.competitions.tournament.host.settings import change_settings
 from cw.hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
 from cw.hub.competitions.tournament.people import digest
 from cw.hub.competitions.tournament.people import pages as people_pages
+from cw.hub.competitions.tournament.rounds import progress, sending
 from cw.hub.competitions.tournament.teams import online
 from cw.hub.competitions.tournament.teams import pages as team_pages
 from cw.hub.competitions.tournament.teams.bots import hosting_of

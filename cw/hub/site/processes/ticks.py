@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts import outbox, places
-from cw.hub.bots import health
+from cw.hub.accounts import places
+from cw.hub.accounts.mails import outbox
+from cw.hub.bots.checks import health
 from cw.hub.bots.versions import lost
 from cw.hub.bots.workshop import tasks, work
 from cw.hub.clock import Clock
