@@ -105,7 +105,7 @@ def test_the_page_is_renewed_without_a_reload(out: Path, site: Site, watcher: Wa
         page.clock.run_for(REST)
         expect(heading(page)).to_have_text("9 of 30 matches played")
         expect(page.get_by_text("1 being played, 20 to come: about 3 min left.")).to_be_visible()
-        live = page.get_by_role("link", name="Watch ada against ken live")
+        live = page.get_by_role("link", name="Watch live: ada against ken")
         expect(live).to_have_attribute("href", "http://127.0.0.1:4711")
     play(out)
     page.clock.run_for(REST)

@@ -28,7 +28,7 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.dates import Dates
 from cw.hub.competitions.digest import Digest
 from cw.hub.competitions.news import News
-from cw.hub.competitions.setting_fields import SettingField
+from cw.hub.competitions.setting_fields import SettingField, show_all
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.challenges.kind import CHALLENGE
 from cw.hub.matches.comparisons.kind import COMPARISON
@@ -58,6 +58,9 @@ be."""
 
 Creating: TypeAlias = Callable[[Session, Clock, "Format", "NewCompetition", str], CompetitionFacts]
 """Creates a competition as a form asks for it; raises UsageError for what cannot be."""
+
+Showing: TypeAlias = Callable[[Session, "Format", CompetitionFacts], dict[str, str]]
+"""Returns what stands in the fields of the form of another competition like one."""
 
 Verifying: TypeAlias = Callable[[Session, float], Iterable[str]]
 """Names each difference between what was kept of results and what the matches say, if it is larger
@@ -181,6 +184,11 @@ def create(
     return facts
 
 
+def texts(_session: Session, format_: Format, facts: CompetitionFacts) -> dict[str, str]:
+    """Return the settings of a competition as they stand in the fields of a form."""
+    return show_all(format_.fields, facts.settings)
+
+
 def steer(
     session: Session,
     clock: Clock,
@@ -210,6 +218,7 @@ class Format:
     fields: Sequence[SettingField] = ()
     """Its settings, as forms ask for them."""
     create: Creating = create
+    texts: Showing = texts
     schedule: Scheduling = competitions.set_dates
     has_events: bool = False
     """Whether its competitions have events of their own, with start and end among them, which it

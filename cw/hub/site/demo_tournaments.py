@@ -38,6 +38,20 @@ LEAGUE: Final = (
 )  # fmt: skip
 """The teams of the tournament that runs on."""
 
+OF_LEAGUE: Final = """Four house bots paint a square against each other, round after round.
+
+Watch a match, and read the [rules of Paint](/games/paint/rules).
+"""
+OF_CUP: Final = """For **teams of up to four people**, with a bot in any language. The best of
+them win a place on the podium.
+
+1. Open the invitation, and form a team.
+2. Upload a bot, and let it practise.
+3. Be there when the cup begins: the ladder plays by itself.
+
+The [rules of Circuit Wars](/games/circuit-wars/rules) are short.
+"""
+
 
 def begin_tournaments(session: Session, clock: Clock) -> None:
     """Create the tournaments. Twice: what is there stays as it is."""
@@ -74,6 +88,7 @@ def running_on(now: datetime) -> TournamentConfig:
         settings={"boards": LEAGUE_BOARDS, "round_every": ROUND_EVERY},
         teams=house_teams(LEAGUE),
         events=[NewEvent("start", now, "The league begins")],
+        description=OF_LEAGUE,
     )
 
 
@@ -91,6 +106,7 @@ def planned(now: datetime) -> TournamentConfig:
                 announced=True,
             )
         ],
+        description=OF_CUP,
     )  # fmt: skip
 
 

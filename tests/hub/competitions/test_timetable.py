@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.daily.standings import upcoming
 from cw.hub.competitions.dates import Dates, dates_of, problem_of, read_dates, shown
 from cw.hub.competitions.format import format_named
 from cw.hub.competitions.timetable import sweep
@@ -109,6 +110,18 @@ def test_a_draft_does_not_begin_and_one_without_a_start_is_one_again(
     plan.steer("planned")
     plan.set(None, 3)
     assert plan.after(2) == "draft"
+
+
+@ON_SQLITE
+def test_the_first_game_of_one_that_is_planned_comes_after_its_start(
+    resources: Resources, hub_clock: StillClock
+) -> None:
+    plan = Plan(resources, hub_clock)
+    plan.set(30)
+    plan.steer("planned")
+    with resources.database.reading() as session:
+        coming = upcoming(session, hub_clock, plan.facts)
+    assert coming.next == datetime(2026, 11, 22, 18, tzinfo=UTC)
 
 
 @ON_SQLITE

@@ -14,7 +14,7 @@ from cw.hub.matches.cards.cards import Cards
 from cw.hub.matches.play import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
-from cw.hub.store.tables import Match
+from cw.hub.store.tables import Match, MatchParticipant
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.sites import Site
@@ -41,6 +41,10 @@ def test_a_match_that_is_over_is_shared_with_its_last_turn(
     Worker("me", 1, KINDS).play(resources, match)
     for page in (f"/match/{name}", f"/replay/{name}"):
         assert f'content="{site.resources.settings.address}{picture}"' in visitor.open(page).text
+    address = f'content="{site.resources.settings.address}{picture}"'
+    bot = arena.scalar(select(MatchParticipant.name).where(MatchParticipant.match_id == match))
+    for page in ("/leaderboard?game=code-battle", f"/bot/{bot}"):
+        assert address in visitor.open(page, cookies={"theme": "dark"}).text
     answer = visitor.open(picture)
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png")
     with Image.open(io.BytesIO(answer.content)) as image:

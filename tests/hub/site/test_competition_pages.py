@@ -98,6 +98,9 @@ def test_a_tournament_is_led_on_the_pages_of_its_host(site: Site, ada: Visitor) 
         assert group in words
     assert facts_of(site, "tournament/duel").settings == {"round_every": 60}
     assert ada.open("/competitions/tournament/duel").headers["Location"] == page
+    assert f"{NEW}?like=tournament/duel" in ada.open(page).text.replace("%2F", "/")
+    again = values_of(ada.open(f"{NEW}?like=tournament/duel").text)
+    assert (again["groups"], again["round_every"]) == ("Athens,Lyon,FINAL", "60")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ from cw.hub.competitions.cup.verbs import Cup
 from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.matches.cards import latest
+from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import one_reading
 from cw.hub.store.database import Reading
@@ -113,7 +115,10 @@ def page(slug: str) -> str:
     """Show tables, bracket and matches of a cup as they stand."""
     with one_reading() as reading:
         cup = find(reading, slug)
-        context = content(reading, cup) | {"dates": dates_of(reading, cup.id)}
+        context = content(reading, cup) | {
+            "dates": dates_of(reading, cup.id),
+            "card": latest.of_competition(reading, shown_kinds(), cup.id),
+        }
     return render_template("hub/competitions/cup/cup.html", cup=cup, tag=tag_of(cup), **context)
 
 

@@ -28,6 +28,7 @@ from sqlalchemy.orm import Session
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import verbs as daily
+from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.states import OPEN
 from cw.hub.store.tables import Bot, Friend, Match, MatchParticipant, User
@@ -176,14 +177,15 @@ def latest(session: Session, competition: int, number: int, before: Game | None)
 
 
 def upcoming(session: Session, clock: Clock, facts: CompetitionFacts) -> Upcoming:
-    """Return what is going on in a competition."""
+    """Return what is going on in a competition; of one that is planned, its first due time."""
     now = clock()
     rows = session.execute(AWAITED, {"competition": facts.id, "now": now}).all()
     running = next((row.match_id for row in rows if row.state in OPEN), None)
-    if facts.state != "running":
+    begins = dates_of(session, facts.id).starts if facts.state == "planned" else None
+    if facts.state != "running" and begins is None:
         return Upcoming(running, None)
     off = {row.at for row in rows if row.state == "void"}
-    dues = daily.read_settings(facts.settings).due.after(now)
+    dues = daily.read_settings(facts.settings).due.after(begins or now)
     return Upcoming(running, next((due for due in dues if due not in off), None))
 
 

@@ -12,11 +12,11 @@ from cw.errors import UsageError
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format, NewCompetition
-from cw.hub.competitions.setting_fields import SettingField
+from cw.hub.competitions.setting_fields import SettingField, show_all
 from cw.hub.competitions.tournament import creation, events, news, standings, words
 from cw.hub.competitions.tournament import settings as tournament_settings
 from cw.hub.competitions.tournament.creation import TournamentConfig
-from cw.hub.competitions.tournament.groups import NewGroup
+from cw.hub.competitions.tournament.groups import NewGroup, groups_of
 from cw.hub.competitions.tournament.host import pages as host_pages
 from cw.hub.competitions.tournament.host.settings import change_settings
 from cw.hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
@@ -109,6 +109,12 @@ def create(
     return competitions.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
 
 
+def texts(session: Session, format_: Format, facts: CompetitionFacts) -> dict[str, str]:
+    """Return the settings and groups of a tournament as they stand in the fields of a form."""
+    names = ",".join(group.name for group in groups_of(session, facts.id))
+    return show_all(format_.fields, facts.settings) | {"groups": names}
+
+
 def led_at(facts: CompetitionFacts) -> str:
     """Return the address of the pages of its host."""
     return address_of("host.page", slug=facts.slug)
@@ -154,6 +160,7 @@ FORMAT: Final = Format(
     about="Teams climb a ladder round after round; the best of each group play a final.",
     fields=FIELDS,
     create=create,
+    texts=texts,
     schedule=events.schedule,
     has_events=True,
     led_at=led_at,

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from cw.hub.matches.cards.cards import Cards
 from cw.hub.matches.pages import find
 from cw.hub.matches.replays import viewed_key
+from cw.hub.pages.parts import address_of
 from cw.hub.pages.request import resources
 from cw.hub.store.archives import file_at
 from cw.web.games.game_routes import picture as picture_of
@@ -23,6 +24,12 @@ LASTS: Final = "public, max-age=86400"
 def install(app: Flask) -> None:
     """Let an app remember the pictures of matches."""
     app.extensions["cards"] = Cards()
+
+
+@routes.app_template_global("card_of")
+def address(match_id: str | None, game: str) -> str:
+    """Return the address of the picture of a match; without one, of that of its game."""
+    return address_of("cards.picture", match_id=match_id) if match_id else picture_of(game)
 
 
 @routes.get("/match/<match_id>/picture.png")

@@ -75,7 +75,8 @@ def model(like: str) -> tuple[Format, str, dict[str, str]]:
     """Return format, game and texts of a competition `FORMAT/SLUG`; 404 if there is none."""
     facts = competition_or_404(*like.partition("/")[::2])
     format_ = offered().get(facts.format) or abort(404, NO_COMPETITION)
-    texts = show_all(format_.fields, facts.settings)
+    with one_reading() as reading:
+        texts = format_.texts(reading, format_, facts)
     texts |= {"description": facts.description, "dates_zone": facts.zone}
     return format_, facts.game, texts
 

@@ -27,6 +27,8 @@ from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.views import TournamentView
 from cw.hub.competitions.tournament.words import plain
+from cw.hub.matches.cards import latest
+from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages import polls
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources
@@ -70,6 +72,7 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
     with one_reading() as reading:
         header = header_of(reading, tournament)
         teams = playing_teams(reading, tournament.id)
+        card = latest.of_competition(reading, shown_kinds(), tournament.id)
     phases = screen.phases_of(header)
     finals = [group for group in tournament.groups if group.kind == "final" and group.rounds]
     won = next((group.slug for group in finals if phases[group.id] == "over"), None)
@@ -80,6 +83,7 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
         view=ladder_view(tournament.slug, won) if won else None,
         words=words,
         teams=teams,
+        card=card,
         token_typed=token,
         error=error,
     )
@@ -96,9 +100,12 @@ def ladder(slug: str, group: str) -> str:
 
 def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
     """Return the page of a ladder."""
-    rows = view.standings.rows
+    rows, tournament = view.standings.rows, view.header.tournament
+    with one_reading() as reading:
+        card = latest.of_competition(reading, shown_kinds(), tournament.id)
     return render_template(
         f"{TEMPLATES}/group.html",
+        card=card,
         header=view.header,
         view=view,
         group=view.group,
