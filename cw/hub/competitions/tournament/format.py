@@ -112,6 +112,11 @@ def led_at(facts: CompetitionFacts) -> str:
     return address_of("host.page", slug=facts.slug)
 
 
+def hosts_at(slug: str) -> str:
+    """Return the address at which hosts are added and removed."""
+    return address_of("host.people", slug=slug, _anchor="hosts-title")
+
+
 def steer(
     _session: Session,
     _clock: Clock,
@@ -149,6 +154,7 @@ FORMAT: Final = Format(
     fields=FIELDS,
     create=create,
     led_at=led_at,
+    hosts_at=hosts_at,
     steer=steer,
     home=home_card.CARD,
     digest=digest.digest,

@@ -15,9 +15,10 @@ from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches import listings, lookup, states
 from cw.hub.matches import pages as match_pages
-from cw.hub.matches.listings import BotChoice, Cut, MatchChoice
+from cw.hub.matches.listings import BotChoice, Cut, MatchChoice, cut_by_place
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.replays import own_key
 from cw.hub.operation import upkeep
@@ -37,8 +38,10 @@ from cw.hub.site.api.documents import (
 )
 from cw.hub.site.api.queries import (
     BotsQuery,
+    CompetitionsQuery,
     MatchesQuery,
 )
+from cw.hub.store.database import Reading
 
 routes: Final = Routes()
 
@@ -137,17 +140,42 @@ def game_map(map_id: str) -> MapFacts:
     return facts.map_facts(stored)
 
 
+@routes.add("GET", "/competitions")
+def list_competitions(query: CompetitionsQuery) -> List[CompetitionRow]:
+    """Return the competitions of all formats that have begun, by format and slug."""
+    with one_reading() as reading:
+        rows = begun(reading)
+    wanted = [
+        row
+        for row in rows
+        if query.game in ("", row.game)
+        and query.format in ("", row.format)
+        and query.state in ("", row.state)
+    ]
+    return list_of(cut_by_place(wanted, Cut(query.limit, query.after)), competition_row)
+
+
+def begun(reading: Reading) -> list[CompetitionFacts]:
+    """Return the competitions that have begun: nobody is told of drafts."""
+    return [row for row in competitions.everything(reading) if row.state != "draft"]
+
+
+def competition_row(facts: CompetitionFacts) -> CompetitionRow:
+    """Return a competition as a document."""
+    return document(CompetitionRow, facts)
+
+
 @routes.add("GET", "/status")
 def status() -> Status:
     """Return how the site does: its competitions, and what waits and is played."""
     clock = resources().clock
     with one_reading() as reading:
-        rows = competitions.everything(reading)
+        rows = begun(reading)
         counts = states.open_counts(reading)
         workers = upkeep.live_workers(reading, clock)
     return Status(
         time=clock(),
-        competitions=[document(CompetitionRow, row) for row in rows],
+        competitions=list(map(competition_row, rows)),
         queued=counts.get("queued", 0) + counts.get("interrupted", 0),
         in_progress=counts.get("in_progress", 0),
         workers=workers,
