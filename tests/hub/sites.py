@@ -17,8 +17,8 @@ from argon2.profiles import CHEAPEST
 from flask import Flask
 from jinja2.bccache import Bucket, BytecodeCache
 
-from cw.hub.accounts import mail
 from cw.hub.accounts.access.passwords import Passwords
+from cw.hub.accounts.mails import mail
 from cw.hub.competitions.format import Format
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.operation.resources import Resources

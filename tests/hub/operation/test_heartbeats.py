@@ -9,8 +9,9 @@ from math import inf
 import pytest
 
 from cw.errors import Failure
-from cw.hub.accounts import outbox, people
-from cw.hub.accounts.outbox import Claim
+from cw.hub.accounts import people
+from cw.hub.accounts.mails import outbox
+from cw.hub.accounts.mails.outbox import Claim
 from cw.hub.clock import Clock
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import heartbeats, marks

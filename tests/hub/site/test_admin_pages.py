@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import event, select, update
 
-from cw.hub.accounts import outbox, users
+from cw.hub.accounts import users
+from cw.hub.accounts.mails import outbox
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import CHECK, NewBot
 from cw.hub.competitions import verbs as competitions

@@ -19,8 +19,8 @@ PLACES: Final = 3
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of the leaderboard of a game."""
-    return address_of("leaderboard.page", game=competition.game)
+    """Return the address of the leaderboard of a competition."""
+    return address_of("leaderboard.page", game=competition.slug)
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:

@@ -12,8 +12,8 @@ from cw.errors import UsageError
 from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
-from cw.hub.bots import asking, check_requests
 from cw.hub.bots import verbs as bots
+from cw.hub.bots.checks import asking, check_requests
 from cw.hub.pages.parts import address_with, notice
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.admin.bots import CHOICES, BotChoice, find, find_bots, why_no_check

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
-from cw.hub.bots.condition import WORDS, Condition, conditions
+from cw.hub.bots.checks.condition import WORDS, Condition, conditions
 from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import Bot, Competition, Team, User
 

@@ -26,7 +26,7 @@ from cw.hub.store.tables import (
 
 DAY: Final = timedelta(days=1)
 
-ORDER: Final = {"running": 0, "paused": 1, "draft": 2, "over": 3}
+ORDER: Final = {"running": 0, "paused": 1, "planned": 2, "draft": 3, "over": 4}
 """In which order competitions are listed, by their states."""
 
 

@@ -7,8 +7,9 @@ from typing import Final
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from cw.hub.accounts import audit, outbox
+from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import player
+from cw.hub.accounts.mails import outbox
 from cw.hub.accounts.pages import go, send_soon
 from cw.hub.pages.parts import address_with, notice
 from cw.hub.pages.request import one_reading, resources

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Row, func, or_, select
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts.outbox import ATTEMPTS
+from cw.hub.accounts.mails.outbox import ATTEMPTS
 from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import Mail, MailState, User
 

@@ -91,4 +91,4 @@ class CompetitionsQuery(PlacesQuery, frozen=True, forbid_unknown_fields=True, kw
 
     format: Annotated[Name, Meta(description="Such as `rated` or `cup`; empty: all.")] = ""
     game: Name = ""
-    state: Literal["", "running", "paused", "over"] = ""
+    state: Literal["", "planned", "running", "paused", "over"] = ""

@@ -21,7 +21,7 @@ from cw.hub.competitions.tournament.pages.api_documents import (
 )
 from cw.hub.competitions.tournament.pages.header import tournament_or_404
 from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_view
-from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.words import plain
 from cw.hub.matches.listings import Cut, cut_by_place

@@ -14,7 +14,7 @@ from cw.hub.matches.replays import replay_key, viewed_key
 from cw.hub.store.tables import Battle, Match
 from cw.replays.document import encode
 from tests.browser.recorded import recorded
-from tests.hub.bots.test_workshop_runs import Author, working
+from tests.hub.bots.workshop.test_workshop_runs import Author, working
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site
 from tests.web.workshop.test_positions import state_after

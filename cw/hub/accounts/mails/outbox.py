@@ -33,10 +33,10 @@ ATTEMPTS: Final = len(PAUSES) + 1
 LEASE: Final = timedelta(minutes=5)
 """How long a mail is left to who has begun to send it: longer than any mail server may take."""
 
-KEPT: Final = timedelta(days=7)
+RETENTION: Final = timedelta(days=7)
 """How long it is remembered that a mail was sent, or was not to be."""
 
-DEAD_KEPT: Final = timedelta(days=30)
+DEAD_RETENTION: Final = timedelta(days=30)
 """How long mails that could not be sent wait for somebody who has them sent again."""
 
 AT_ONCE: Final = 100
@@ -231,6 +231,6 @@ def drop_waiting(session: Session, clock: Clock) -> None:
 def sweep(session: Session, clock: Clock) -> None:
     """Forget mails that ended long ago. Twice: the same."""
     now = clock()
-    ended = Mail.ended_at <= now - KEPT
+    ended = Mail.ended_at <= now - RETENTION
     session.execute(delete(Mail).where(Mail.state.in_(("sent", "dropped")), ended))
-    session.execute(delete(Mail).where(Mail.state == "dead", Mail.ended_at <= now - DEAD_KEPT))
+    session.execute(delete(Mail).where(Mail.state == "dead", Mail.ended_at <= now - DEAD_RETENTION))

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts.mail import MAIL
-from cw.hub.bots import asking, checks
+from cw.hub.accounts.mails.mail import MAIL
 from cw.hub.bots import verbs as bots
-from cw.hub.bots.asking import TooOften
-from cw.hub.bots.check_requests import UNCONFIRMED
+from cw.hub.bots.checks import asking, jobs
+from cw.hub.bots.checks.asking import TooOften
+from cw.hub.bots.checks.check_requests import UNCONFIRMED
 from cw.hub.bots.verbs import NewBot
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import bots as grader_bots
@@ -180,7 +180,7 @@ def test_a_sweep_asks_a_host_no_more_often_than_checks(
             (user,) = {bot.user_id for bot in session.query(Bot).where(Bot.endpoint == address)}
             owner = asking.owner_named(user)
             asking.claim(session, resources.rate_counts, owner, address, 60 - 2 * asking.CHECK)
-        checks.sweep_bots(resources)
+        jobs.sweep_bots(resources)
     with resources.database.reading() as session:
         checked = [bot.checked_at for bot in session.query(Bot).where(Bot.endpoint == address)]
     assert len([at for at in checked if at is not None]) == 2
@@ -242,7 +242,7 @@ def test_an_owner_and_a_visitor_have_few_checks_at_once(site: Site) -> None:
 @ON_SQLITE
 def test_a_check_that_is_done_or_fails_makes_room(site: Site) -> None:
     hub = site.resources
-    for job in (checks.check_bot, probe_bot):
+    for job in (jobs.check_bot, probe_bot):
         for _ in range(5):
             assert asking.send(hub, "check_bot", 10**6, "user 1", "v", CHECKS)
             job(hub, 10**6, "user 1", "v")

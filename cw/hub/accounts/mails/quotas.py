@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts.outbox import MailKind
+from cw.hub.accounts.mails.outbox import MailKind
 from cw.hub.clock import Clock
 from cw.hub.store.tables import MailCount
 from cw.hub.store.upsert import insert_missing

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import and_, case, select, update
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts import outbox
-from cw.hub.bots.asking import owner_of
+from cw.hub.accounts.mails import outbox
+from cw.hub.bots.checks.asking import owner_of
 from cw.hub.bots.house import house_id
 from cw.hub.bots.seats import (
     ClaimedSeat,

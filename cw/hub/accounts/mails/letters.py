@@ -9,8 +9,8 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.hub.accounts.mails.outbox import Claim, MailKind
 from cw.hub.accounts.news import choices
-from cw.hub.accounts.outbox import Claim, MailKind
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.tables import Bot
 

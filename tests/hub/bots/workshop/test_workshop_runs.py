@@ -25,7 +25,7 @@ from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import User, WorkshopPiece, WorkshopTask
 from cw.kits import LANGUAGES
 from tests.effort import first_is_fast
-from tests.hub.bots.test_drafts import PAGE, Window
+from tests.hub.bots.workshop.test_drafts import PAGE, Window
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import PASSWORD, Site
 from tests.web.workshop.test_runs import ATTACKS, HEXAGON, RAISES, STUBBORN, WALK, indented, paint

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from sqlalchemy import true
 
-from cw.hub.competitions.tournament.sending import Load, WaitingMatch
+from cw.hub.competitions.tournament.rounds.sending import Load, WaitingMatch
 from cw.hub.competitions.tournament.settings import settings_of
 from cw.league.ladder.rounds import pairs
 

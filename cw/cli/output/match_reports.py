@@ -22,7 +22,7 @@ SHOWN_FAULTS: Final = 20
 NUMBER: Final = re.compile(r"\d+")
 
 
-class Telling:
+class MatchReports:
     """Tells of matches as they end: results on standard output, the rest on standard error."""
 
     def __init__(self, stderr: Stderr, expected: int, *, as_json: bool) -> None:
@@ -32,7 +32,7 @@ class Telling:
         self.as_json = as_json
         self.absent = False
         """Whether a bot of any match could not be started."""
-        self._told: list[Played] = []
+        self._matches: list[Played] = []
         self._explained: set[str] = set()
         """Bots whose faults have been explained: those of further matches are only counted."""
 
@@ -44,9 +44,9 @@ class Telling:
             click.echo(json.dumps(report_of(played)))
         elif self.expected == 1:
             print_match(played)
-        self._told.append(played.without_turns())
+        self._matches.append(played.without_turns())
         if self.expected > 1:
-            line = f"match {len(self._told)} of {self.expected}: {played.verdict}"
+            line = f"match {len(self._matches)} of {self.expected}: {played.verdict}"
             self.stderr.say(line, "dim", soft_wrap=True)
 
     def explain(self, played: Played) -> None:
@@ -60,7 +60,7 @@ class Telling:
         """Sum up several matches."""
         if self.expected > 1 and not self.as_json:
             resolve_name("cw.cli.output.series_table:print_series")(
-                [bot.name for bot in self._told[0].spec.bots], self._told
+                [bot.name for bot in self._matches[0].spec.bots], self._matches
             )
 
 

@@ -26,7 +26,7 @@ from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import TaskKind, WorkshopTask
 from tests import patience
-from tests.hub.bots.test_workshop_runs import SLOW, gone, programs
+from tests.hub.bots.workshop.test_workshop_runs import SLOW, gone, programs
 from tests.hub.campaign import Role, on_services, roles, wait_until
 from tests.hub.services import new_postgresql, new_redis
 from tests.web.workshop.test_runs import STUBBORN, WALK, paint

@@ -24,9 +24,10 @@ from cryptography.x509.oid import NameOID
 from sqlalchemy import func, select
 
 from cw.errors import UsageError
-from cw.hub.accounts import letters as letter_words
-from cw.hub.accounts import mail, mail_counts, outbox, people, users
+from cw.hub.accounts import people, users
 from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.accounts.mails import letters as letter_words
+from cw.hub.accounts.mails import mail, outbox, quotas
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import counts
 from cw.hub.operation.resources import Resources
@@ -434,10 +435,10 @@ def test_who_deletes_the_account_and_comes_again_is_counted_all_the_same(
 
 def test_mails_about_bots_leave_room_for_those_that_let_one_in() -> None:
     about_bots = ["inactive"] * 3
-    assert not mail_counts.has_room(about_bots, "inactive", reserve=0)
-    assert mail_counts.has_room([*about_bots, "verify", "reset", "reset"], "reset", reserve=0)
-    assert mail_counts.has_room(["reset"] * 3 + ["verify"] * 2, "inactive", reserve=0)
-    assert not mail_counts.has_room(["reset"] * 3, "reset", reserve=0)
+    assert not quotas.has_room(about_bots, "inactive", reserve=0)
+    assert quotas.has_room([*about_bots, "verify", "reset", "reset"], "reset", reserve=0)
+    assert quotas.has_room(["reset"] * 3 + ["verify"] * 2, "inactive", reserve=0)
+    assert not quotas.has_room(["reset"] * 3, "reset", reserve=0)
 
 
 def test_of_ten_who_ask_at_once_three_are_sent_a_mail(resources: Resources) -> None:
@@ -463,7 +464,7 @@ def test_the_rows_do_not_hold_the_address(resources: Resources, ada: int) -> Non
         (row,) = session.scalars(select(MailCount))
     assert len(row.address) == 64
     assert "example" not in str(vars(row))
-    assert row.address != mail_counts.key_of("another", "ada@example.org")
+    assert row.address != quotas.key_of("another", "ada@example.org")
 
 
 def test_the_pages_say_the_same_to_who_asks_too_often(site: Site) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from sqlalchemy import select, union_all
 from sqlalchemy.orm import Session
 
-from cw.hub.bots.health import PROTOCOL_STEPS, UNREACHABLE
+from cw.hub.bots.checks.health import PROTOCOL_STEPS, UNREACHABLE
 from cw.hub.bots.versions.verbs import failed_step
 from cw.hub.store.tables import Bot, BotStatus, Match, MatchParticipant
 

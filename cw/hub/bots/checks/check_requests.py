@@ -10,8 +10,8 @@ from flask import abort
 
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import must_confirm
-from cw.hub.bots import asking
-from cw.hub.bots.asking import TooOften
+from cw.hub.bots.checks import asking
+from cw.hub.bots.checks.asking import TooOften
 from cw.hub.bots.verbs import CHECK, Checked
 from cw.hub.bots.views import BotView
 from cw.hub.operation.queue import CHECKS, PROGRAMS

@@ -30,14 +30,14 @@ MOST_READ: Final = 32 * 1024 * 1024
 """Bytes of a line when it is unpacked."""
 
 
-class Untold(Exception):
+class PrivateFrame(Exception):
     """What comes now is for the owner of a bot alone: the match is told no further."""
 
 
 logger = logging.getLogger(__name__)
 
 
-def is_told(game: str) -> bool:
+def is_broadcast(game: str) -> bool:
     """Return whether matches of a game are seen while they are played.
 
     Where players must not see all, whoever watches could tell them: such a match is seen later.
@@ -46,7 +46,7 @@ def is_told(game: str) -> bool:
 
 
 @dataclass(slots=True)
-class Telling:
+class Broadcast:
     """Tells one game of a match, line by line; where that fails, the match goes on."""
 
     lines: PassingLines
@@ -74,7 +74,7 @@ class Telling:
             await asyncio.sleep(EVERY)
             try:
                 await self.tell_once()
-            except Untold:
+            except PrivateFrame:
                 return
             except LinesAway as error:
                 # All is told anew, as nobody knows what was lost.
@@ -108,9 +108,9 @@ class Telling:
         return data
 
     def public(self, part: LiveDocument) -> LiveDocument:
-        """Return what everybody may know of a head or a line before the end; raise Untold."""
+        """Return what everybody may know of a head or a line before the end; raise PrivateFrame."""
         if any(map(frame_tells, part["turns"])):
-            raise Untold
+            raise PrivateFrame
         turns = [public_turn(turn) for turn in part["turns"]]
         faults = [public_fault(fault) for fault in part["faults"]]
         part = part | {"turns": turns, "faults": faults}
@@ -126,12 +126,12 @@ class Telling:
 
 
 @asynccontextmanager
-async def telling(lines: PassingLines, claim: Claim) -> AsyncIterator[Telling]:
+async def broadcast(lines: PassingLines, claim: Claim) -> AsyncIterator[Broadcast]:
     """Give what tells a game of a match while the block runs; afterwards it is told no more."""
-    teller = Telling(lines, claim)
-    task = asyncio.create_task(teller.tell()) if is_told(claim.game) else None
+    stream = Broadcast(lines, claim)
+    task = asyncio.create_task(stream.tell()) if is_broadcast(claim.game) else None
     try:
-        yield teller
+        yield stream
     finally:
         if task is not None:
             task.cancel()

@@ -22,12 +22,12 @@ from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw.files import make_folder
-from cw.hub.accounts import letters, mail_counts, outbox
 from cw.hub.accounts.access import tickets
-from cw.hub.accounts.letters import Letter, Words
+from cw.hub.accounts.mails import letters, outbox, quotas
+from cw.hub.accounts.mails.letters import Letter, Words
+from cw.hub.accounts.mails.outbox import Claim, MailKind
 from cw.hub.accounts.news import choices
 from cw.hub.accounts.news.choices import Subscription
-from cw.hub.accounts.outbox import Claim, MailKind
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.smtp import connection_to
@@ -39,7 +39,7 @@ MAIL: Final = "mail"
 EVERY: Final = 5.0
 """Seconds between two looks whether mails are due."""
 
-KEPT: Final = timedelta(days=7)
+RETENTION: Final = timedelta(days=7)
 """How long mails that were written to files stay."""
 
 LONGEST_LINE: Final = 998
@@ -101,9 +101,9 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
     if words is None:
         outbox.end(session, resources.clock, claim, "dropped", "it is not wanted any more")
         return None
-    key = mail_counts.key_of(resources.secret_key, ascii_address(address.email))
+    key = quotas.key_of(resources.secret_key, ascii_address(address.email))
     confirmed = address.is_confirmed
-    if not mail_counts.count(session, resources.clock, key, claim.kind, is_confirmed=confirmed):
+    if not quotas.count(session, resources.clock, key, claim.kind, is_confirmed=confirmed):
         outbox.end(session, resources.clock, claim, "dropped", "the address has had enough")
         log.warning("mail to user %s not sent: its address has had enough today", claim.user_id)
         return None
@@ -159,10 +159,10 @@ def ticket_of(resources: Resources, claim: Claim) -> str:
 def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str) -> None:
     """Note that a mail could not be sent, and take back what was done for it."""
     log.warning("mail to user %s not sent: %s", claim.user_id, reason)
-    key = mail_counts.key_of(resources.secret_key, ascii_address(letter.to))
+    key = quotas.key_of(resources.secret_key, ascii_address(letter.to))
     with resources.database.writing() as session:
         tickets.revoke(session, ticket_of(resources, claim))
-        mail_counts.take_back(session, key, claim.kind)
+        quotas.take_back(session, key, claim.kind)
         is_dead = outbox.fail(session, resources.clock, claim, reason)
     if is_dead:
         log.error("mail to user %s given up after %s attempts", claim.user_id, claim.attempt)
@@ -268,7 +268,7 @@ def write(resources: Resources, message: EmailMessage) -> Path:
 
 def sweep(resources: Resources, folder: Path) -> None:
     """Remove the mails of long ago."""
-    oldest = (resources.clock() - KEPT).timestamp()
+    oldest = (resources.clock() - RETENTION).timestamp()
     for path in folder.glob("*.eml"):
         if path.stat().st_mtime < oldest:
             path.unlink(missing_ok=True)

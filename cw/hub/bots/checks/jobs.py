@@ -18,10 +18,11 @@ from cw.arena.bots import BotSpec
 from cw.errors import Failure, UsageError
 from cw.games.registry import load_admission
 from cw.games.rules import Fault
-from cw.hub.bots import asking, builds
-from cw.hub.bots import health as bot_health
+from cw.hub.bots import builds
 from cw.hub.bots.addresses import INSECURE, address_problem, isolation_of
-from cw.hub.bots.health import CheckTarget, HostingOf, always_sandboxed
+from cw.hub.bots.checks import asking
+from cw.hub.bots.checks import health as bot_health
+from cw.hub.bots.checks.health import CheckTarget, HostingOf, always_sandboxed
 from cw.hub.bots.programs import hosting_of_people, object_key, sandbox_of, unpacked
 from cw.hub.bots.seats import PROGRAM, ClaimedSeat
 from cw.hub.operation.health import logs

@@ -12,8 +12,8 @@ from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop.choosing import CHANGED, NOT_HERE
 from cw.hub.operation.health.heartbeats import Process
 from cw.kits import LANGUAGES
-from tests.hub.bots.test_drafts import PAGE, Window
-from tests.hub.bots.test_workshop_runs import Author, working
+from tests.hub.bots.workshop.test_drafts import PAGE, Window
+from tests.hub.bots.workshop.test_workshop_runs import Author, working
 from tests.hub.conftest import ON_BOTH, ON_SQLITE
 from tests.hub.sites import Site, words_of
 

@@ -194,7 +194,7 @@ def test_what_is_over_is_kept_for_a_week(desk: Desk, hub_clock: StillClock) -> N
     desk.begin(ann)
     assert desk.finish(desk.claimed())
     desk.begin(ben)
-    hub_clock.advance(tasks.KEPT / timedelta(seconds=1))
+    hub_clock.advance(tasks.RETENTION / timedelta(seconds=1))
     assert tasks.forget_old(desk.resources) == 0
     hub_clock.advance(1)
     assert [tasks.forget_old(desk.resources), tasks.forget_old(desk.resources)] == [1, 0]

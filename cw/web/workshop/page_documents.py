@@ -23,7 +23,7 @@ from cw.workshop.checking import Check
 from cw.workshop.marks import MOST_MARKS, Mark, marks_in
 from cw.workshop.series import Series
 
-LONGEST_SHOWN: Final = 20_000
+LONGEST_TEXT: Final = 20_000
 """Characters of a question or a problem that are shown."""
 
 
@@ -163,6 +163,6 @@ def check_document(work: Work, check: Check | None) -> dict[str, Json]:
 
 def cut(text: str) -> str:
     """Return text that is shown: with its control characters visible, and cut if it is long."""
-    more = len(text) - LONGEST_SHOWN
+    more = len(text) - LONGEST_TEXT
     rest = f"\n... cut: {more} more characters" if more > 0 else ""
-    return visible(text[:LONGEST_SHOWN]) + rest
+    return visible(text[:LONGEST_TEXT]) + rest

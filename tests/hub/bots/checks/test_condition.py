@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts import mail, profiles
-from cw.hub.bots import checks, health
-from cw.hub.bots.condition import condition_of
+from cw.hub.accounts import profiles
+from cw.hub.accounts.mails import mail
+from cw.hub.bots.checks import health, jobs
+from cw.hub.bots.checks.condition import condition_of
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Bot, Mail, User
 from tests.hub.bots.test_player_bots import ME, Owner, do_jobs, register, served
@@ -127,7 +128,7 @@ def test_nobody_reads_that_all_is_fine_beside_a_bot_that_is_gone(
         assert "\u2717" not in ann.open(page).text
     hub_clock.advance(15 * 60)
     for word in ("failing", "failing", "inactive"):
-        checks.sweep_bots(site.resources)
+        jobs.sweep_bots(site.resources)
         words = words_of(ann.open(page))
         assert words.partition("Swarm ")[2].startswith(word), words[:300]
         assert "\u2713" not in words, "no step is said to be fine"
@@ -138,7 +139,7 @@ def test_nobody_reads_that_all_is_fine_beside_a_bot_that_is_gone(
     port = address.rpartition(":")[2].rstrip("/")
     with served("hexagon", "greedy", port=port):
         hub_clock.advance(15 * 60)
-        checks.sweep_bots(site.resources)
+        jobs.sweep_bots(site.resources)
     words = words_of(ann.open(page))
     assert words.partition("Swarm ")[2].startswith("active")
     assert "\u2717" not in words
