@@ -146,6 +146,17 @@ def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) ->
     tell({"user": name, "email": email}, f"{name} is written to at {email}", as_json=as_json)
 
 
+@user.command("confirm-email")
+@click.argument("name")
+@with_settings
+@as_json
+def confirm_email(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Count the e-mail address of a user as confirmed, where no mail reaches it."""
+    do(settings, partial(users.confirm_email, username=name))
+    words = f"the address of {name} counts as confirmed"
+    tell({"user": name, "confirmed": True}, words, as_json=as_json)
+
+
 @user.command("reset-link")
 @click.argument("name")
 @with_settings

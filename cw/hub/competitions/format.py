@@ -225,6 +225,8 @@ class Format:
     sees to itself."""
     led_at: Callable[[CompetitionFacts], str] | None = None
     """Returns the address of the page on which a competition is led; None for that of all."""
+    hosts_at: Callable[[str], str] | None = None
+    """Returns the address at which hosts are added and removed, by the slug; None without hosts."""
     enter: Entering | None = None
     verify: Verifying | None = None
     """Verifies what it has made of results, after a back-up was restored."""

@@ -121,13 +121,15 @@ def test_each_act_is_in_the_audit_without_address_and_link(site: Site, operator:
     operator.say("lock", "Ada")
     operator.say("unlock", "Ada")
     operator.say("admin", "Ada")
+    assert operator.say("confirm-email", "ada") == "the address of ada counts as confirmed\n"
     operator.say("set-email", "Ada", "new@example.org")
     link = operator.say("reset-link", "Ada")
     operator.say("delete", "Ada", "--yes")
     with site.resources.database.reading() as session:
         rows = audit.history(session, "user:1")
     assert sorted(row.verb for row in rows) == [
-        "user admin", "user delete", "user lock", "user reset-link", "user set-email", "user unlock"
+        "user admin", "user confirm-email", "user delete", "user lock", "user reset-link",
+        "user set-email", "user unlock",
     ]  # fmt: skip
     assert {row.actor for row in rows} == {"operator"}
     details = json.dumps([row.detail for row in rows])

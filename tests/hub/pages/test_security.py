@@ -246,7 +246,8 @@ def routes_of(app: Flask) -> set[str]:
         if rule.endpoint.partition(".")[0] in OF_OTHERS:
             continue
         address = rule.rule.replace("<path:key>", "x")
-        address = address.replace("<any('lock', 'unlock', 'end-sessions'):verb>", "lock")
+        acts = "<any('lock', 'unlock', 'end-sessions', 'confirm-email'):verb>"
+        address = address.replace(acts, "lock")
         for name, value in names.items():
             address = address.replace(f"<{name}>", value)
         routes |= {f"{method} {address}" for method in (rule.methods or set()) & {"GET", "POST"}}

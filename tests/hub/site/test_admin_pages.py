@@ -180,6 +180,7 @@ def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
         hetty = users.find(session, "Hetty").id
         session.add(CompetitionHost(competition_id=row, user_id=hetty, added_at=site.clock()))
         competitions.set_state(session, site.clock, row, "running")
+    assert " 0 1 paint rated " in words_of(root.open("/admin/people?q=hetty"))
     at, list_ = "/admin/rated/spring", "/admin/competitions"
     assert "rated/spring running Hetty 0" in words_of(root.open(list_))
     root.fill(f"{at}/pause", list_)
@@ -190,6 +191,21 @@ def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
     assert "The competition is not as you saw it." in words_of(root.open(list_))
     root.fill(f"{at}/resume", list_, sure="yes")
     assert "paint rated goes on." in words_of(root.open(list_))
+
+
+def test_tournaments_are_led_on_pages_of_their_own(site: Site, root: Visitor) -> None:
+    with site.resources.database.writing() as session:
+        row = competitions.new(session, site.clock, "tournament", "paint", slug="duel").id
+        competitions.set_state(session, site.clock, row, "running")
+    page = root.open("/admin/competitions")
+    assert "/t/duel/host/people#hosts-title" in page.text
+    assert "/admin/tournament/duel/pause" not in page.text
+    answer = root.fill("/admin/tournament/duel/pause", "/admin/people", sure="yes")
+    assert answer.headers["Location"] == "/t/duel/host"
+    with site.resources.database.reading() as session:
+        duel = competitions.find(session, "tournament", "duel")
+    assert duel is not None
+    assert duel.state == "running"
 
 
 # Bots
@@ -285,4 +301,5 @@ def test_the_log_says_what_is_said_beside_an_act_in_a_line() -> None:
     change = {"from": "ACTIVE", "to": "SUSPENDED", "reason": "floods us"}
     assert words_of_detail(change) == "ACTIVE to SUSPENDED, reason: floods us"
     assert words_of_detail({"host": "Ann", "kind": ""}) == "host: Ann"
+    assert words_of_detail({"teams": ["a", "b"], "open": True}) == "teams: a, b, open: yes"
     assert len(words_of_detail({"text": "x" * 5000})) == 300

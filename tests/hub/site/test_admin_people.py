@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import update
 
 from cw.hub.accounts import users
+from cw.hub.store.tables import User
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site, Visitor, words_of
 
@@ -45,6 +47,24 @@ def test_accounts_are_locked_and_unlocked_by_who_types_their_name(site: Site, ad
     assert log.count("Ada user lock") == log.count("Ada user unlock") == 1
     assert "end-sessions" not in log
     assert "Nothing in the log fits this filter." in words_of(ada.open("/admin/log?who=nobody"))
+
+
+def test_an_address_that_mail_does_not_reach_is_confirmed_by_hand(site: Site, ada: Visitor) -> None:
+    site.player("Bob")
+    assert "to confirm, type Bob." in do(ada, "confirm-email", "Bob", "")
+    assert "The address of Bob counts as confirmed." in do(ada, "confirm-email", "Bob", "Bob")
+    words = words_of(ada.open(f"{PEOPLE}?q=bob"))
+    assert "Bob confirmed" in words
+    assert "Confirm address" not in words
+    do(ada, "confirm-email", "Bob", "Bob")
+    log = words_of(ada.open("/admin/log?of=bob"))
+    assert log.count("Ada user confirm-email Bob user:") == 1
+    site.do_jobs()
+    assert not any("bob@" in mail for mail in site.mails())
+    site.player("Carl")
+    with site.resources.database.writing() as session:
+        session.execute(update(User).where(User.username == "Carl").values(email=None))
+    assert "Carl has no e-mail address." in do(ada, "confirm-email", "Carl", "Carl")
 
 
 def test_admins_and_strangers_are_left_alone(ada: Visitor) -> None:

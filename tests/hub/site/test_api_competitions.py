@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cw.hub.competitions import verbs as competitions
 from tests.hub.competitions.daily.test_daily_pages import play_game
 from tests.hub.competitions.tournament.test_ladder_pages import first_round
 from tests.hub.conftest import ON_BOTH, ON_SQLITE
@@ -68,3 +69,33 @@ def test_a_tournament_is_told_with_its_groups_and_the_ladder_of_each(site: Site)
     assert ladder["entries"] == page["entries"]
     assert ladder["round"] == page["round"]
     assert ladder["phase"] == page["phase"]
+    matches = f"/tournaments/t1/groups/{groups[0]['slug']}/matches"
+    played = program.read(matches)["items"]
+    assert program.everything(matches, limit=1) == program.read(matches, round=1)["items"] == played
+    assert len(played) == page["round"]["matches"]
+    assert {one["state"] for one in played} == {"done"}
+    alpha = site.visitor().open(f"/t/t1/{groups[0]['slug']}/alpha.json").json()
+    by_name = {one["match_id"]: one for one in played}
+    assert len(alpha["results"]) == 2
+    for result in alpha["results"]:
+        one = by_name[result["match"]]
+        assert dict(zip(one["teams"], one["points"], strict=True)) == result["points"]
+        assert one["result"].count(":") == 1
+    assert program.ask(matches, params={"round": "9"}).status_code == 404
+    assert program.ask(matches, params={"round": "x"}).status_code == 400
+
+
+def test_competitions_are_listed_but_for_drafts(site: Site) -> None:
+    program, hub = Program(site), site.resources
+    with hub.database.writing() as session:
+        rows = {
+            state: competitions.new(session, site.clock, "rated", "paint", slug=state).id
+            for state in ("draft", "running", "over")
+        }
+        competitions.set_state(session, site.clock, rows["running"], "running")
+        competitions.set_state(session, site.clock, rows["over"], "over")
+    listed = program.everything("/competitions", limit=1)
+    assert [one["slug"] for one in listed] == ["over", "running"]
+    assert program.read("/competitions", state="over")["items"] == listed[:1]
+    assert program.read("/competitions", format="cup")["items"] == []
+    assert program.read("/status")["competitions"] == listed

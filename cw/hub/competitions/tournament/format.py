@@ -120,6 +120,11 @@ def led_at(facts: CompetitionFacts) -> str:
     return address_of("host.page", slug=facts.slug)
 
 
+def hosts_at(slug: str) -> str:
+    """Return the address at which hosts are added and removed."""
+    return address_of("host.people", slug=slug, _anchor="hosts-title")
+
+
 EVENTS: Final = {"planned": "start", "running": "resume", "paused": "pause"}
 """The events by which a tournament comes to a state."""
 
@@ -164,6 +169,7 @@ FORMAT: Final = Format(
     schedule=events.schedule,
     has_events=True,
     led_at=led_at,
+    hosts_at=hosts_at,
     steer=steer,
     home=home_card.CARD,
     digest=digest.digest,

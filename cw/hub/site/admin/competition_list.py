@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, render_template, url_for
+from typing import Final
+
+from flask import Blueprint, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.format import format_named
 from cw.hub.pages.parts import address_with, notice
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.admin.competitions import find_competitions
 from cw.hub.site.admin.pages import admins_only, is_sure, wanted_page, wanted_text
+from cw.hub.site.formats import site_formats
 
 routes = Blueprint("admin_competitions", __name__)
+
+NO_COMPETITION: Final = "There is no such competition."
+LED_ELSEWHERE: Final = "Nothing has changed: {title} is paused and resumed here, by its events."
 
 
 @routes.get("/admin/competitions")
@@ -23,8 +30,13 @@ def page() -> ResponseReturnValue:
     text = wanted_text()
     with one_reading() as session:
         listing = find_competitions(session, resources().clock, text, wanted_page())
+    own = {format_.name: format_ for format_ in site_formats()}
     return render_template(
-        "hub/site/admin/competitions.html", page=listing, text=text, address_with=address_with
+        "hub/site/admin/competitions.html",
+        page=listing,
+        text=text,
+        formats=own,
+        address_with=address_with,
     )
 
 
@@ -33,15 +45,21 @@ def page() -> ResponseReturnValue:
 @admins_only
 def set_paused(format_name: str, slug: str, *, paused: bool) -> ResponseReturnValue:
     """Pause a competition, or let it go on."""
-    here, hub = go(url_for("admin_competitions.page", q=slug)), resources()
+    hub = resources()
+    with one_reading() as reading:
+        facts = competitions.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
+    format_ = format_named(site_formats(), format_name) or abort(404, NO_COMPETITION)
+    if format_.led_at is not None:
+        notice(LED_ELSEWHERE.format(title=facts.title), "bad")
+        return go(format_.led_at(facts))
+    here = go(url_for("admin_competitions.page", q=slug))
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        facts = competitions.find(session, format_name, slug)
-        done = facts and competitions.set_paused(
+        done = competitions.set_paused(
             session, hub.clock, facts.id, player().username, paused=paused
         )
-    if done and facts:
+    if done:
         notice(f"{facts.title} {'is paused' if paused else 'goes on'}.")
     else:
         notice("The competition is not as you saw it.", "bad")

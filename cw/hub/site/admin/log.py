@@ -117,5 +117,12 @@ def words_of(detail: Mapping[str, Any]) -> str:
     change = ""
     if {"from", "to"} <= others.keys():
         change = f"{others.pop('from')} to {others.pop('to')}"
-    words = [change, *(f"{key}: {value}" for key, value in others.items())]
+    words = [change, *(f"{key}: {plain(value)}" for key, value in others.items())]
     return ", ".join(filter(None, words))[:LONGEST_DETAIL]
+
+
+def plain(value: Any) -> str:
+    """Return a value of JSON as people read it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(plain, value)) if isinstance(value, list) else str(value)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -10,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.accounts.people import HOUSE
 from cw.hub.site.admin.lists import Page, page_of
-from cw.hub.store.tables import Bot, Role, Ticket, User
+from cw.hub.store.tables import Bot, Competition, CompetitionHost, Role, Ticket, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +21,23 @@ class Person:
 
     username: str
     role: Role
+    has_email: bool
     is_confirmed: bool
     created_at: datetime
     locked_at: datetime | None
     sessions: int
     bots: int
+    leads: Sequence[str] = ()
+    """The titles of the competitions that they lead."""
 
 
 def find_people(session: Session, text: str, number: int) -> Page[Person]:
-    """Return a page of the people whose name has a text in it, the newest first: one statement."""
+    """Return a page of the people whose name has a text in it, the newest first: two statements."""
     sessions = select(func.count()).where(Ticket.user_id == User.id, Ticket.kind == "session")
     bots = select(func.count()).where(Bot.user_id == User.id, Bot.status != "RETIRED")
     query = (
-        select(User.username, User.role, User.email_verified_at.is_not(None))
-        .add_columns(User.created_at, User.locked_at)
+        select(User.id, User.username, User.role, User.email.is_not(None))
+        .add_columns(User.email_verified_at.is_not(None), User.created_at, User.locked_at)
         .add_columns(sessions.correlate(User).scalar_subquery())
         .add_columns(bots.correlate(User).scalar_subquery())
         .where(User.deleted_at.is_(None), User.username_key != HOUSE)
@@ -40,4 +45,21 @@ def find_people(session: Session, text: str, number: int) -> Page[Person]:
     )
     if text:
         query = query.where(User.username_key.contains(text.casefold(), autoescape=True))
-    return page_of(session, query, number, lambda row: Person(*row))
+    page = page_of(session, query, number, tuple)
+    leads = led_by(session, [row[0] for row in page.rows])
+    people = [replace(Person(*facts), leads=leads.get(user, ())) for user, *facts in page.rows]
+    return Page(people, page.number, page.has_more)
+
+
+def led_by(session: Session, users: Sequence[int]) -> dict[int, list[str]]:
+    """Return the titles of the competitions that people lead, by the ids of the people."""
+    query = (
+        select(CompetitionHost.user_id, Competition.title)
+        .join(Competition, Competition.id == CompetitionHost.competition_id)
+        .where(CompetitionHost.user_id.in_(users))
+        .order_by(CompetitionHost.added_at)
+    )
+    titles: dict[int, list[str]] = defaultdict(list)
+    for user, title in session.execute(query):
+        titles[user].append(title)
+    return titles

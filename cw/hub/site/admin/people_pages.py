@@ -24,10 +24,12 @@ ACTS: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
     "lock": (users.lock, "{name} is locked, and all their sessions have ended."),
     "unlock": (users.unlock, "{name} may log in again."),
     "end-sessions": (users.end_sessions, "All sessions of {name} have ended."),
+    "confirm-email": (users.confirm_email, "The address of {name} counts as confirmed."),
 }
 """By the last word of the address: what is done, and the sentence about it."""
 
 OF_ADMINS: Final = "Accounts of admins, and that of the site, are led by the operator: cw hub user."
+NO_ADDRESS: Final = "Nothing has changed: {name} has no e-mail address."
 UNCONFIRMED: Final = "Nothing has changed: to confirm, type {name}."
 
 
@@ -43,7 +45,9 @@ def page() -> ResponseReturnValue:
     )
 
 
-@routes.post("/admin/people/<username>/<any('lock', 'unlock', 'end-sessions'):verb>")
+@routes.post(
+    "/admin/people/<username>/<any('lock', 'unlock', 'end-sessions', 'confirm-email'):verb>"
+)
 @admins_only
 def act(username: str, verb: str) -> ResponseReturnValue:
     """Do something to the account whose name is typed."""
@@ -54,6 +58,8 @@ def act(username: str, verb: str) -> ResponseReturnValue:
             words = refusal(account)
             if not words:
                 do(session, hub.clock, username, actor=player().username)
+    except users.NoAddress:
+        words = NO_ADDRESS.format(name=username)
     except UsageError:
         abort(404, "There is no such account.")
     notice(words or sentence.format(name=account.username), "bad" if words else "good")

@@ -12,6 +12,7 @@ from cw.hub.api.queries import (
     Limit,
     MatchIdOrNone,
     Name,
+    PlacesQuery,
     Players,
     Query,
     Text,
@@ -83,3 +84,11 @@ class Suspension(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Why a bot shall be taken out; its owner reads that."""
 
     reason: Annotated[str, Meta(pattern="^[^\\x00]*[^\\x00\\s][^\\x00]*$", max_length=200)]
+
+
+class CompetitionsQuery(PlacesQuery, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which competitions are wanted."""
+
+    format: Annotated[Name, Meta(description="Such as `rated` or `cup`; empty: all.")] = ""
+    game: Name = ""
+    state: Literal["", "planned", "running", "paused", "over"] = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from flask import abort
@@ -16,9 +17,10 @@ from cw.hub.bots.views import BotView
 from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.dates import dates_of_all
+from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches import listings, lookup, states
 from cw.hub.matches import pages as match_pages
-from cw.hub.matches.listings import BotChoice, Cut, MatchChoice
+from cw.hub.matches.listings import BotChoice, Cut, MatchChoice, cut_by_place
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.replays import own_key
 from cw.hub.operation import upkeep
@@ -38,8 +40,10 @@ from cw.hub.site.api.documents import (
 )
 from cw.hub.site.api.queries import (
     BotsQuery,
+    CompetitionsQuery,
     MatchesQuery,
 )
+from cw.hub.store.database import Reading
 
 routes: Final = Routes()
 
@@ -138,23 +142,48 @@ def game_map(map_id: str) -> MapFacts:
     return facts.map_facts(stored)
 
 
+@routes.add("GET", "/competitions")
+def list_competitions(query: CompetitionsQuery) -> List[CompetitionRow]:
+    """Return the competitions of all formats, but for drafts, by format and slug."""
+    with one_reading() as reading:
+        wanted = [
+            facts
+            for facts in shown_competitions(reading)
+            if query.game in ("", facts.game)
+            and query.format in ("", facts.format)
+            and query.state in ("", facts.state)
+        ]
+        part = cut_by_place(wanted, Cut(query.limit, query.after))
+        return List(items=competition_rows(reading, part.items), next=part.next)
+
+
+def shown_competitions(reading: Reading) -> list[CompetitionFacts]:
+    """Return the competitions that everybody may see: nobody is told of drafts."""
+    return [facts for facts in competitions.everything(reading) if facts.state != "draft"]
+
+
+def competition_rows(reading: Reading, shown: Sequence[CompetitionFacts]) -> list[CompetitionRow]:
+    """Return competitions as documents, with their dates."""
+    dates = dates_of_all(reading, [facts.id for facts in shown])
+    return [
+        document(
+            CompetitionRow, facts, starts_at=dates[facts.id].starts, ends_at=dates[facts.id].ends
+        )
+        for facts in shown
+    ]
+
+
 @routes.add("GET", "/status")
 def status() -> Status:
     """Return how the site does: its competitions, and what waits and is played."""
     clock = resources().clock
     with one_reading() as reading:
-        rows = [row for row in competitions.everything(reading) if row.state != "draft"]
-        dates = dates_of_all(reading, [row.id for row in rows])
+        rows = competition_rows(reading, shown_competitions(reading))
         counts = states.open_counts(reading)
         workers = upkeep.live_workers(reading, clock)
     return Status(
         time=clock(),
-        competitions=[
-            document(
-                CompetitionRow, row, starts_at=dates[row.id].starts, ends_at=dates[row.id].ends
-            )
-            for row in rows
-        ],
+        competitions=rows,
         queued=counts.get("queued", 0) + counts.get("interrupted", 0),
         in_progress=counts.get("in_progress", 0),
         workers=workers,

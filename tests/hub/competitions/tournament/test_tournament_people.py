@@ -72,7 +72,8 @@ def test_a_host_by_account_leads_one_tournament_alone(site: Site, host: Visitor)
     assert site.player("Bob").open(HOST).status_code == 403
     assert "no user 'nobody'" in post(host, f"{HOST}/add-host", PEOPLE, name="nobody")[1]
     assert post(host, f"{HOST}/add-host", PEOPLE, name="bob")[0] == 303
-    assert post(host, f"{HOST}/remove-host", PEOPLE, name="Holly")[0] == 303
+    assert "tick the box" in post(host, f"{HOST}/remove-host", PEOPLE, name="Holly")[1]
+    assert post(host, f"{HOST}/remove-host", PEOPLE, name="Holly", sure="yes")[0] == 303
     assert host.open(HOST).status_code == 403
 
 

@@ -252,7 +252,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
     ),
     "remove-host": Action(
         PEOPLE,
-        people_forms.NameForm,
+        people_forms.RemoveHostForm,
         lambda request: request.do(hosts.remove_host, request.form.name.data),
         "They lead the tournament no more.",
     ),

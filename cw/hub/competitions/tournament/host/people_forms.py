@@ -52,6 +52,14 @@ class NameForm(HostForm):
     name = text_field(100, needs(bool, "Please enter a username"))
 
 
+class RemoveHostForm(NameForm):
+    """Let a host lead no more: the box is ticked."""
+
+    sure = StringField(
+        validators=[needs(bool, "Nothing has changed: tick the box to remove the host")]
+    )
+
+
 class AnnouncementForm(HostForm):
     """Tell something to everybody."""
 

@@ -14,12 +14,15 @@ from cw.hub.competitions.tournament.pages.api_documents import (
     Ladder,
     LadderEntry,
     LadderRound,
+    RoundMatchFacts,
+    RoundQuery,
     TournamentFacts,
     TournamentRow,
 )
 from cw.hub.competitions.tournament.pages.header import tournament_or_404
 from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_view
-from cw.hub.competitions.tournament.standings import TableRow
+from cw.hub.competitions.tournament.rounds.matches import RoundMatch
+from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.words import plain
 from cw.hub.matches.listings import Cut, cut_by_place
 from cw.hub.pages.request import one_reading
@@ -96,4 +99,24 @@ def ladder_entry(row: TableRow, last: int) -> LadderEntry:
         points=plain(row.points),
         last_round=plain(row.points_of(last)),
         change=row.change or 0,
+    )
+
+
+@routes.add("GET", "/tournaments/<slug>/groups/<group>/matches")
+def round_matches(slug: str, group: str, query: RoundQuery) -> List[RoundMatchFacts]:
+    """Return the matches of a round of a group, in the order in which they are played."""
+    standings = ladder_view(slug, group).standings
+    part = cut_by_place(standings.matches, Cut(query.limit, query.after))
+    return list_of(part, lambda match: round_match(standings, match))
+
+
+def round_match(standings: GroupStandings, match: RoundMatch) -> RoundMatchFacts:
+    """Return a match of a round as a document."""
+    is_pair = len(match.teams) == 2
+    return document(
+        RoundMatchFacts,
+        match,
+        teams=[standings.by_id[team].slug for team in match.teams if team in standings.by_id],
+        points=list(standings.points(match)),
+        result=str(standings.result(match)) if match.counts and is_pair else None,
     )

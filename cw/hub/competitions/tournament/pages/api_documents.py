@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from cw.hub.store.tables import CompetitionState, EntryStatus, GroupKind
+from cw.hub.api.queries import PlacesQuery
+from cw.hub.store.tables import CompetitionState, EntryStatus, GroupKind, MatchState
 from cw.league.ladder.phases import Phase
 
 
@@ -78,3 +80,23 @@ class Ladder(Struct, frozen=True, kw_only=True):
     round: LadderRound | None
     next_round_at: datetime | None
     entries: list[LadderEntry]
+
+
+class RoundQuery(PlacesQuery, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which matches of a group are wanted."""
+
+    round: Annotated[str, Meta(pattern="^([1-9][0-9]{0,5})?$", description="Empty: the last.")] = ""
+
+
+class RoundMatchFacts(Struct, frozen=True, kw_only=True):
+    """A match of a round; teams and their points are by seat.
+
+    `result` is such as `2:0`, null for a match that gives no points and one of more than two teams.
+    """
+
+    match_id: str
+    state: MatchState
+    teams: list[str]
+    """Slugs."""
+    points: list[int]
+    result: str | None

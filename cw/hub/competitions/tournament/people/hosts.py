@@ -23,7 +23,7 @@ def add_host(
     session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
 ) -> None:
     """Let a person lead a competition; raise UsageError for an unknown name. Twice: once."""
-    row, user = lock(session, competition), users.find(session, username)
+    row, user = lock(session, competition), find_person(session, username)
     if session.get(CompetitionHost, (competition, user.id)) is None:
         session.add(CompetitionHost(competition_id=competition, user_id=user.id, added_at=clock()))
         subject = f"competition:{row.format}/{row.slug}"
@@ -35,7 +35,7 @@ def remove_host(
     session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
 ) -> None:
     """Let a person lead a competition no more; raise UsageError for an unknown name."""
-    row, user = lock(session, competition), users.find(session, username)
+    row, user = lock(session, competition), find_person(session, username)
     host = session.get(CompetitionHost, (competition, user.id))
     if host is None:
         raise UsageError(f"{user.username} is not a host of this tournament")
@@ -43,3 +43,11 @@ def remove_host(
     subject = f"competition:{row.format}/{row.slug}"
     detail = {"host": user.username}
     audit.note(session, clock, actor, "remove host", subject, detail=detail, competition_id=row.id)
+
+
+def find_person(session: Session, username: str) -> users.Facts:
+    """Return an account; raise UsageError, for people who know no commands, if there is none."""
+    try:
+        return users.find(session, username)
+    except UsageError:
+        raise UsageError(f"There is no user {username!r} on this site") from None
