@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import aiohttp
 
-from bench.operation import address_said, role
+from bench.operation import address_of, role
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.workshop import run_to_picture
 
@@ -38,7 +38,7 @@ def hub() -> Iterator[str]:
     with TemporaryDirectory() as folder:
         environment = {"CW_DATA": folder, "CW_LOG": "text", "CW_TRUSTED_PROXY": "127.0.0.1"}
         with role(environment, "serve", "--port", "0") as server:
-            yield address_said(server)
+            yield address_of(server)
 
 
 def rows(path: str, effort: Effort) -> list[Row]:

@@ -26,8 +26,8 @@ from bench.crowd import BROWSERS
 from bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
-from cw.hub.bots import health as bot_health
-from cw.hub.bots.checks import sweep_bots
+from cw.hub.bots.checks import health as bot_health
+from cw.hub.bots.checks.jobs import sweep_bots
 from cw.hub.clock import Clock
 from cw.hub.competitions.rated import proof
 from cw.hub.matches import planning
@@ -44,6 +44,7 @@ from cw.hub.store.sealing import Sealer
 from cw.hub.store.tables import Base, Bot, Competition, Match, User
 
 BOTS: Final = 10_000
+BOTS_OF_A_PERSON: Final = 5
 MATCHES: Final = 100_000
 HANGING: Final = 10
 """One bot of so many does not answer."""
@@ -183,8 +184,10 @@ def is_due(resources: Resources) -> bool:
 def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> None:
     """Add bots that are known to be well, and due."""
     now = clock()
-    session.execute(insert(User), [{"username": "o", "username_key": "o", "created_at": now}])
-    owner = session.scalars(select(User.id).where(User.username == "o")).one()
+    names = [f"o{number}" for number in range(BOTS // BOTS_OF_A_PERSON)]
+    people = [{"username": name, "username_key": name, "created_at": now} for name in names]
+    session.execute(insert(User), people)
+    owners = session.scalars(select(User.id).order_by(User.id)).all()
     values = []
     for number in range(BOTS):
         name, bot_id = f"bot-{number}", f"b_{number:08x}"
@@ -193,7 +196,7 @@ def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> No
             {
                 "bot_id": bot_id,
                 "game": rated_history.GAME,
-                "user_id": owner,
+                "user_id": owners[number // BOTS_OF_A_PERSON],
                 "name": name,
                 "name_key": name,
                 "kind": "url",
@@ -333,7 +336,7 @@ def watched(resources: Resources, environment: Mapping[str, str], bots: str) -> 
     # In a log of JSON the address would be in an entry of it.
     text = {**environment, "CW_LOG": "text"}
     with role(text, "serve", "--no-worker", "--port", "0") as server:
-        poll = partial(polled, server, f"{address_said(server)}/match/{name}/state")
+        poll = partial(polled, server, f"{address_of(server)}/match/{name}/state")
         idle = poll()
         others = planned(resources, bots, round(FOR_EACH * WORKERS[-1] * WATCHED))
         with workers(environment, WORKERS[-1]):
@@ -363,7 +366,7 @@ def polled(server: subprocess.Popen[str], url: str) -> Polled:
     return Polled(quantiles(latencies, n=100)[-1], (processor(server) - before) / WATCHED)
 
 
-def address_said(server: subprocess.Popen[str]) -> str:
+def address_of(server: subprocess.Popen[str]) -> str:
     """Return where a hub says that it is."""
     for line in server.stdout or ():
         if line.startswith("Hub: "):

@@ -31,7 +31,7 @@ def page(rows: Sequence[Row]) -> Table:
     for part in dict.fromkeys(row.part for row in rows):
         of_part = [row for row in rows if row.part == part]
         heads = (part, counted([row for row in of_part if row.met is not None]))
-        for row in telling(of_part):
+        for row in key_rows(of_part):
             what = f"{row.what} ({row.note})" if row.note else row.what
             grid.add_row(*heads, what, figure(row), row.goal or "none")
             heads = ("", "")
@@ -43,7 +43,7 @@ def counted(rows: Sequence[Row]) -> str:
     return f"{sum(row.met is True for row in rows)}/{len(rows)}"
 
 
-def telling(rows: Sequence[Row]) -> Sequence[Row]:
+def key_rows(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the rows that say most of a part: the missed ones, else one alone."""
     missed = [row for row in rows if row.met is False]
     judged = sorted((row for row in rows if row.met), key=lambda row: row.margin or 0)

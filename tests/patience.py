@@ -6,54 +6,82 @@ As a program it is `cw` by these limits, and without arguments a worker that pla
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, Final
-
-from cw.arena.seats import services
-from cw.cli import main
-from cw.games.circuit_wars import protocol as circuit_wars
-from cw.games.code_battle import checks as code_battle_checks
-from cw.games.code_battle import protocol as code_battle
-from cw.games.defaults import protocol as defaults
-from cw.games.end_of_codes import protocol as end_of_codes
-from cw.games.hexagon import protocol as hexagon
-from cw.games.paint import checks as paint_checks
-from cw.games.paint import protocol as paint
-from cw.matches import worker, workers
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pkgutil import resolve_name
+from types import ModuleType
+from typing import Any, Final, TypeAlias
 
 SECONDS: Final = 60.0
 PROGRAM: Final = (sys.executable, __file__)
 
+Change: TypeAlias = Callable[[object, str, Any], None]
+
 # Modules that import a limit have it under their own name: whichever comes first, each is changed.
-LIMITS: Final = (
-    (services, "SERVICE_READY"),
-    (circuit_wars, "REGISTERED"),
-    (circuit_wars, "TIMEOUT"),
-    (code_battle, "HEALTH"),
-    (code_battle, "TURN"),
-    (code_battle_checks, "TURN"),
-    (defaults, "STARTING"),
-    (defaults, "TIMEOUT"),
-    (end_of_codes, "CONNECT_TIMEOUT"),
-    (end_of_codes, "TIMEOUT"),
-    (hexagon, "TIMEOUT"),
-)
-FOR_PAINTERS: Final = ((paint, "READY"), (paint, "TURN"), (paint_checks, "TURN"))
+LIMITS: Final[Mapping[str, Sequence[str]]] = {
+    "cw.arena.seats.services": ("SERVICE_READY",),
+    "cw.games.circuit_wars.protocol": ("REGISTERED", "TIMEOUT"),
+    "cw.games.code_battle.protocol": ("HEALTH", "TURN"),
+    "cw.games.code_battle.checks": ("TURN",),
+    "cw.games.defaults.protocol": ("STARTING", "TIMEOUT"),
+    "cw.games.end_of_codes.protocol": ("CONNECT_TIMEOUT", "TIMEOUT"),
+    "cw.games.hexagon.protocol": ("TIMEOUT",),
+}
+FOR_PAINTERS: Final[Mapping[str, Sequence[str]]] = {
+    "cw.games.paint.protocol": ("READY", "TURN"),
+    "cw.games.paint.checks": ("TURN",),
+}
 """What is awaited to its end where a line of Paint is not as it should be."""
 
 
-def be_patient(
-    change: Callable[[object, str, Any], None], limits: Iterable[tuple[Any, str]] = LIMITS
-) -> None:
+def be_patient(change: Change, limits: Mapping[str, Sequence[str]] = LIMITS) -> None:
     """Change limits of bots, as `setattr` does."""
-    for module, name in limits:
+    for module, names in limits.items():
+        change_limits(import_module(module), names, change)
+
+
+def change_limits(module: ModuleType, names: Sequence[str], change: Change) -> None:
+    """Change the limits of one module."""
+    for name in names:
         limit = getattr(module, name)
         is_number = isinstance(limit, float)
         change(module, name, SECONDS if is_number else limit._replace(seconds=SECONDS))
 
 
+class PatientLoader(SourceFileLoader):
+    """Runs a module, and changes its limits."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        change_limits(module, {**LIMITS, **FOR_PAINTERS}[module.__name__], setattr)
+
+
+class PatientImports:
+    """Finds the modules that have limits, so that a process loads those of its game alone."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name not in LIMITS and name not in FOR_PAINTERS:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or spec.origin is None:
+            return None
+        return spec_from_file_location(name, spec.origin, loader=PatientLoader(name, spec.origin))
+
+
+def main() -> None:
+    """Be `cw`, or a worker."""
+    sys.meta_path.insert(0, PatientImports)
+    if len(sys.argv) > 1:
+        setattr(import_module("cw.matches.workers"), "WORKER", PROGRAM)  # noqa: B010
+        resolve_name("cw.cli:main")()
+    else:
+        resolve_name("cw.matches.worker:main")()
+
+
 if __name__ == "__main__":
-    be_patient(setattr, (*LIMITS, *FOR_PAINTERS))
-    setattr(workers, "WORKER", PROGRAM)  # noqa: B010
-    run = main if len(sys.argv) > 1 else worker.main
-    run()
+    main()

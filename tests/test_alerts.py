@@ -128,3 +128,18 @@ def test_prometheus_reads_the_question_of_each_panel(tmp_path: Path) -> None:
     file.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
     done = promtool("check", "rules", file)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_site_without_errors_shows_that_no_request_fails(tmp_path: Path) -> None:
+    """Counters of answers that never came are missing, and nothing divided is nothing."""
+    panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+    (asked,) = (
+        target["expr"] for panel in panels for target in panel["targets"] if "5.." in target["expr"]
+    )
+    well = {"series": 'cw_http_requests_total{route="/", status="200"}', "values": "0+9x10"}
+    share = {"expr": asked, "eval_time": "10m", "exp_samples": [{"labels": "{}", "value": 0}]}
+    tests = [{"interval": "1m", "input_series": [well], "promql_expr_test": [share]}]
+    file = tmp_path / "panels_test.yml"
+    file.write_text(json.dumps({"tests": tests}))
+    done = promtool("test", "rules", file)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -365,6 +365,43 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
     assert ours == []
 
 
+SYSTEMCTL: Final = """#!/bin/sh
+case "$*" in
+    "--quiet is-enabled $INSTALLED") ;;
+    "show --property=Environment --value $INSTALLED") echo "CW_DATA=/var/lib/$INSTALLED OTHER=1" ;;
+    *) exit 1 ;;
+esac
+"""
+"""Knows one unit."""
+
+
+def lines_of(unit: Path, name: str) -> set[str]:
+    return set(re.findall(rf"^{name}=(.*)$", unit.read_text(), re.M))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no shell")
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_commands_are_typed_as_the_unit_would(unit: Path, tmp_path: Path) -> None:
+    for name, text in (("systemctl", SYSTEMCTL), ("systemd-run", '#!/bin/sh\nprintf "%s\\n" "$@"')):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "INSTALLED": unit.stem}
+    ended = subprocess.run(
+        ["sh", DEPLOY / "systemd" / "cw.sh", "hub", "user", "lock", "a b"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment | {"BOT_SECRET": "of a bot"},
+    )
+    typed = ended.stdout.splitlines()
+    (user,), (file,), (mask,) = (lines_of(unit, it) for it in ("User", "EnvironmentFile", "UMask"))
+    assert {f"--uid={user}", f"--property=EnvironmentFile={file}"} <= {*typed}
+    assert {f"--property=UMask={mask}", "--setenv=BOT_SECRET"} <= {*typed}
+    assert {f"--setenv=CW_DATA=/var/lib/{unit.stem}", "--setenv=OTHER=1"} <= {*typed}
+    (start,) = lines_of(unit, "ExecStart")
+    assert typed[-5:] == [start.split()[0], "hub", "user", "lock", "a b"]
+
+
 @pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no Caddy")
 def test_caddy_takes_its_file(tmp_path: Path) -> None:
     command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]

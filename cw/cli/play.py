@@ -15,9 +15,9 @@ import click
 from cw.arena.bots import read_bots
 from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
 from cw.cli.output.announcements import Announcements
+from cw.cli.output.match_reports import MatchReports
 from cw.cli.output.results import Played
 from cw.cli.output.stderr import Stderr
-from cw.cli.output.telling import Telling
 from cw.errors import Failure
 from cw.games.registry import load_game, load_strategies
 from cw.matches.progress import OnTurn
@@ -136,23 +136,23 @@ def play(
     watched = sys.stderr.isatty() if watch is None else watch
     keep = keeper(specs, None if no_replay else out)
     stderr = Stderr()
-    telling = Telling(stderr, len(specs), as_json=as_json)
+    reports = MatchReports(stderr, len(specs), as_json=as_json)
     announcements = Announcements(stderr, verbose=verbose)
     if min(jobs, len(specs)) > 1:
         match_jobs = [Job(spec, arguments.secrets) for spec in specs]
-        playing = play_at_once(match_jobs, jobs, keep, telling.match, announcements)
+        playing = play_at_once(match_jobs, jobs, keep, reports.match, announcements)
         announcements.tell(asyncio.run(playing))
     elif browser:
         with resolve_name("cw.cli.output.browser:in_browser")() as in_page:
             result = in_page(specs[0], delay or PACE, arguments.secrets, announcements)
-            telling.match(keep(0, result))
+            reports.match(keep(0, result))
     else:
         for number, spec in enumerate(specs):
             with watching(stderr, watched, delay) as on_turn:
                 result = play_match(spec, on_turn, announcements, arguments.secrets)
-            telling.match(keep(number, result))
-    telling.end()
-    if telling.absent:
+            reports.match(keep(number, result))
+    reports.end()
+    if reports.absent:
         raise SystemExit(1)
 
 

@@ -10,7 +10,7 @@ from cw.games.wire import Credits
 
 
 @dataclass(frozen=True, slots=True)
-class Retold:
+class OwnMatch:
     """A match as a file of a game's own format tells it; nothing in it is proven."""
 
     date: str

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from cw.drawing.scenes import Picture
     from cw.games.checks import Admission, Checks
-    from cw.games.own_format import Retold
+    from cw.games.own_format import OwnMatch
     from cw.games.play_options import PlayOptions
     from cw.games.shorthand import Shorthand
     from cw.games.spaces import Spaces
@@ -39,7 +39,7 @@ Exporter: TypeAlias = "Callable[[Mapping[str, Any], Sequence[Any], Credits | Non
 """Returns the bytes of a file from a replay's document, all its states, and the names that a site
 has for them; None where no site has played the match."""
 
-Importer: TypeAlias = "Callable[[Json], Retold | None]"
+Importer: TypeAlias = "Callable[[Json], OwnMatch | None]"
 """Returns the match that the JSON of a file tells, None for a file of another format; raises
 ProtocolError for one that cannot be played."""
 

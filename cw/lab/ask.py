@@ -201,7 +201,7 @@ class Answers:
             value = public_fault(self._asking.bot, value)
         return AskedAnswer(
             turn=self._latest,
-            question=self._shown(new.question),
+            question=self._without_secrets(new.question),
             before=turn["actions"][player],
             after=as_read(action_document(self._game, value)),
             verdict_before=self._verdict(new.state, self._noted(new.recorded)),
@@ -211,7 +211,7 @@ class Answers:
             stderr=new.stderr,
         )
 
-    def _shown(self, question: str) -> str:
+    def _without_secrets(self, question: str) -> str:
         """Return a question without the secrets that the bot shares with us."""
         for secret in filter(None, self._asking.secrets.values()):
             question = question.replace(secret, HIDDEN)

@@ -122,10 +122,10 @@ def most_informative(
     bots = len(known.mu)
     if bots < seats:
         raise ValueError(f"{bots} bots are too few for {seats} seats")
-    telling = reductions(known, flying)
-    chosen = list(divmod(largest(telling, rng), bots))
+    gains = reductions(known, flying)
+    chosen = list(divmod(largest(gains, rng), bots))
     while len(chosen) < seats:
-        beside = telling[chosen].sum(axis=0)
+        beside = gains[chosen].sum(axis=0)
         beside[chosen] = -1
         chosen.append(largest(beside, rng))
     return tuple(chosen)

@@ -24,7 +24,7 @@ STEADY: Final = 0.2
 LARGEST: Final = 64 * 1024 * 1024
 """Bytes up to which a match is told."""
 
-MOST_TOLD: Final = 8 * 1024 * 1024
+MOST_BYTES: Final = 8 * 1024 * 1024
 """Bytes of turns that are read at once."""
 
 LiveDocument = dict[str, Any]
@@ -112,7 +112,7 @@ class LiveFile:
 def read_live(place: Path, after: int | None) -> LiveDocument | None:
     """Return the replay of a match so far, or with `after` what came after so many turns.
 
-    Its values are JSON as it stands in the file. At most MOST_TOLD bytes of turns are read: the
+    Its values are JSON as it stands in the file. At most MOST_BYTES bytes of turns are read: the
     member `more` says whether there are others. None if there is no such file, or nothing in it.
     """
     try:
@@ -135,7 +135,7 @@ def live_document(lines: Sequence[bytes], after: int | None) -> LiveDocument | N
     news, size = turns[after or 0 :], 0
     for count, turn in enumerate(news):
         size += len(bytes(turn))
-        if size > MOST_TOLD:
+        if size > MOST_BYTES:
             news = news[: count + 1]
             break
     members: LiveDocument = {

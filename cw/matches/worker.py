@@ -92,7 +92,7 @@ async def answer(line: bytes) -> Json:
         job = documents.decode(line, Job)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return error_line(ProtocolError(f"this is not a job: {error}"))
-    with telling(job) as tell:
+    with reporting(job) as tell:
         try:
             result = await run_match(
                 job.spec, on_turn=tell, on_launch=launched, secrets=job.secrets, spectate=True
@@ -109,7 +109,7 @@ def launched(bot: BotSpec, protection: str) -> None:
 
 
 @contextmanager
-def telling(job: Job) -> Iterator[OnTurn]:
+def reporting(job: Job) -> Iterator[OnTurn]:
     """Give what tells how far the match of a job is, and leave no file of it."""
     teller = Teller()
     if job.live is None:

@@ -53,7 +53,7 @@ PLAYED_AGAIN: Final = ("version", "rules", "game", "options", "seed", "from", "s
 Document = dict[str, Any]
 
 
-class ToldPlayer(msgspec.Struct, frozen=True):
+class PlayerEntry(msgspec.Struct, frozen=True):
     """A player as a replay names it."""
 
     player: Player
@@ -61,7 +61,7 @@ class ToldPlayer(msgspec.Struct, frozen=True):
     bot: str = ""
 
 
-class ToldFault(msgspec.Struct, frozen=True):
+class FaultEntry(msgspec.Struct, frozen=True):
     """A fault as a replay tells it."""
 
     turn: int
@@ -70,11 +70,11 @@ class ToldFault(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Told(msgspec.Struct, frozen=True):
+class VisibleMembers(msgspec.Struct, frozen=True):
     """The members of a replay that are shown as they are."""
 
-    players: tuple[ToldPlayer, ...]
-    faults: tuple[ToldFault, ...]
+    players: tuple[PlayerEntry, ...]
+    faults: tuple[FaultEntry, ...]
 
 
 class Recorder:
@@ -227,7 +227,7 @@ def checked(document: Json) -> Document:
     if is_deep_replay(document):
         raise ProtocolError(f"the replay is nested more than {DEEPEST_REPLAY} times")
     try:
-        documents.convert(document, Told)
+        documents.convert(document, VisibleMembers)
     except msgspec.ValidationError as error:
         raise ProtocolError(f"the replay cannot be read: {error}") from None
     document["turns"] = [from_file(turn, n) for n, turn in enumerate(document["turns"])]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from cw.errors import ArenaError, ProtocolError, short
 from cw.games.codec import Game, is_fault
-from cw.games.own_format import Retold
+from cw.games.own_format import OwnMatch
 from cw.games.registry import load_exporter, load_game, load_importers
 from cw.games.rules import Json
 from cw.replays import document as replay
@@ -27,7 +27,7 @@ class ReplayFile:
 
     document: Document
     """The arena's replay of the match; of a file in a game's own format the rules have made it."""
-    retold: Retold | None = None
+    own_match: OwnMatch | None = None
     """What such a file tells; None for the arena's own."""
 
 
@@ -38,9 +38,9 @@ def decode(data: bytes) -> ReplayFile:
     """
     document = replay.parsed(replay.unpacked(data))
     for name, importer in load_importers().items():
-        retold = importer(document)
-        if retold is not None:
-            return ReplayFile(played_again(load_game(name), retold), retold)
+        own_match = importer(document)
+        if own_match is not None:
+            return ReplayFile(played_again(load_game(name), own_match), own_match)
     return ReplayFile(replay.checked(document))
 
 
@@ -52,19 +52,19 @@ def is_of_a_game(document: Json) -> bool:
     return any(importer(document) is not None for importer in load_importers().values())
 
 
-def played_again(game: Game, retold: Retold) -> Document:
+def played_again(game: Game, own_match: OwnMatch) -> Document:
     """Return the arena's replay of a match, with the frames and the result that the rules give."""
     outline: Document = {
         "version": replay.VERSION,
-        "date": retold.date,
+        "date": own_match.date,
         "rules": game.version,
         "game": game.name,
-        "options": dict(retold.options),
-        "seed": retold.seed,
+        "options": dict(own_match.options),
+        "seed": own_match.seed,
         "players": [],
-        "start": retold.start,
-        "turns": [{"actions": dict(actions), "ms": {}} for actions in retold.actions],
-        "faults": list(faults_of(retold)),
+        "start": own_match.start,
+        "turns": [{"actions": dict(actions), "ms": {}} for actions in own_match.actions],
+        "faults": list(faults_of(own_match)),
     }
     try:
         states = list(replay.states(game, outline))
@@ -77,7 +77,7 @@ def played_again(game: Game, retold: Retold) -> Document:
     outline |= {
         "players": [
             {"player": player, "name": name, "bot": ""}
-            for player, name in zip(game.rules.players(states[0]), retold.names, strict=True)
+            for player, name in zip(game.rules.players(states[0]), own_match.names, strict=True)
         ],
         "frame": frames[0],
         "result": as_read(game.codec.result_to_json(states[-1])),
@@ -85,9 +85,9 @@ def played_again(game: Game, retold: Retold) -> Document:
     return outline | {"hash": digest(outline)}
 
 
-def faults_of(retold: Retold) -> Iterator[dict[str, Json]]:
+def faults_of(own_match: OwnMatch) -> Iterator[dict[str, Json]]:
     """Yield the faults among the actions as the arena notes them."""
-    for turn, actions in enumerate(retold.actions):
+    for turn, actions in enumerate(own_match.actions):
         for player, action in actions.items():
             if is_fault(action):
                 yield {"turn": turn, "player": player, "kind": action["fault"], "detail": ""}
@@ -100,13 +100,13 @@ def proven(file: ReplayFile) -> str | None:
     """
     game = load_game(file.document["game"])
     problem = verify(game, file.document)
-    if problem is not None or file.retold is None:
+    if problem is not None or file.own_match is None:
         return problem
     states = list(replay.states(game, file.document))
     # Proven by writing it again: what the exporter makes of the same actions must be what the file
     # says.
-    written = load_exporter(game.name)(file.document, states, file.retold.credits)
-    return first_difference(file.retold.recorded, replay.parsed(written))
+    written = load_exporter(game.name)(file.document, states, file.own_match.credits)
+    return first_difference(file.own_match.recorded, replay.parsed(written))
 
 
 def first_difference(

@@ -20,7 +20,7 @@ from cw.server.rooms import CircuitSession, KeepReplay, RoomRegistry
 from cw.server.session import Clock
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
-LONGEST_TOLD: Final = 200
+LONGEST_PATH: Final = 200
 """Characters of a path that an error repeats."""
 
 NO_SUCH_PAGE: Final = (
@@ -119,7 +119,7 @@ def _explain(error: HTTPException) -> Response:
     text = error.description or ""
     if error.description == NotFound.description:
         # People are led back by links; to programs the addresses that there are say more.
-        text = f"there is no page {request.path[:LONGEST_TOLD]}"
+        text = f"there is no page {request.path[:LONGEST_PATH]}"
         text = text if _wants_html() else current_app.config["NO_SUCH_PAGE"]
     return _answer(code, error.name.capitalize(), text, dict(error.get_headers()))
 

@@ -25,10 +25,10 @@ REFUSED: Final = "403 FORBIDDEN"
 READING: Final = re.compile(r"/(|status|history|static/.*)", re.DOTALL)
 """Paths of the app that only read."""
 
-MOST_TOLD: Final = 20
+MOST_PATHS: Final = 20
 """Refused requests that are reported one by one; the rest are counted."""
 
-LONGEST_TOLD: Final = 80
+LONGEST_PATH: Final = 80
 """Characters of the path of a refused request that are reported."""
 
 Environ: TypeAlias = dict[str, Any]
@@ -70,8 +70,8 @@ class Attempts:
         """Count a request."""
         with self._lock:
             self.count += 1
-            if len(self.paths) < MOST_TOLD:
-                self.paths.append(path[:LONGEST_TOLD])
+            if len(self.paths) < MOST_PATHS:
+                self.paths.append(path[:LONGEST_PATH])
 
     def sentences(self) -> list[str]:
         """Return a sentence for each of the first ones, and one with the number of the others."""

@@ -201,11 +201,11 @@ def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
     server = make_server(app, listener, channels)
     stopping = Event()
 
-    def serve_until_told() -> None:
+    def serve_until_asked_to_stop() -> None:
         while not stopping.is_set():
             wasyncore.loop(map=channels, use_poll=HAS_POLL, count=1)
 
-    thread = Thread(target=serve_until_told, name="server", daemon=True)
+    thread = Thread(target=serve_until_asked_to_stop, name="server", daemon=True)
     thread.start()
     try:
         yield address_of(listener)

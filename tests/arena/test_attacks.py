@@ -301,11 +301,11 @@ def test_matches_do_not_wait_until_thousands_of_files_are_removed(
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
 
-    def remove_when_told(folder: Path) -> None:
+    def remove_on_signal(folder: Path) -> None:
         assert removing.wait(PATIENCE)
         remove_tree(folder)
 
-    monkeypatch.setattr("cw.arena.sandbox.remove_tree", remove_when_told)
+    monkeypatch.setattr("cw.arena.sandbox.remove_tree", remove_on_signal)
     bot = written(tmp_path / "bot", "litterer", LITTERS)
     try:
         played = match("paint", bot, RANDOM, policy=policy, turns=1)

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from cw.arena.transports.http import HttpBot, check_base
+from cw.arena.transports.base_address import check_base
+from cw.arena.transports.http import HttpBot
 from cw.arena.transports.http_faults import Cause
 from cw.arena.transports.networks import is_public
 from cw.arena.transports.sockets import Reachable

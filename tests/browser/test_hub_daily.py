@@ -410,7 +410,7 @@ STANDINGS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 SEEN = {"request": "GET /bot", "code": None, "ms": 3, "expected": "", "actual": ""}
 
-SAID = {
+SENTENCES = {
     "no_url": (
         ("bad", "You have not set up your bot yet."),
         ("bad", "You have not set up your bot yet.", "Configure bot now"),
@@ -457,7 +457,7 @@ def test_each_standing_of_a_bot_is_told_on_three_pages(
     player.open("/bots/end-of-codes")  # The first visit makes the key.
     stand(player.played, standing)
     request.addfinalizer(lambda: stand(player.played, "passed"))
-    notice, block, status = SAID[standing]
+    notice, block, status = SENTENCES[standing]
     page = player.open("/ranking")
     notice_box = page.locator("main > .notice").first
     expect(notice_box).to_contain_text(notice[1])

@@ -12,7 +12,7 @@ from tests.browser.test_hub_people import (
     hub,  # noqa: F401 - a fixture
     walk,  # noqa: F401 - a fixture
 )
-from tests.hub.bots.test_language_of_draft import VERSIONS, run_languages
+from tests.hub.bots.workshop.test_language_of_draft import VERSIONS, run_languages
 
 pytestmark = pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
 

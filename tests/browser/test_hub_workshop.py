@@ -15,7 +15,7 @@ from tests.browser.test_hub_people import (
     walk,  # noqa: F401 - a fixture
 )
 from tests.browser.test_workshop import type_over
-from tests.hub.bots.test_workshop_runs import working
+from tests.hub.bots.workshop.test_workshop_runs import working
 
 pytestmark = pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
 

@@ -22,7 +22,7 @@ from tests.conftest import Serve
 from tests.mutations import spoiled
 
 READY = "#viewer[data-surveyed=true]"
-TOLD = ("energy", "collected", "score")
+COUNTS = ("energy", "collected", "score")
 """The counts of a player that the format tells; the viewer draws no others."""
 
 READ = """async (texts) => {
@@ -62,7 +62,7 @@ def site(serve: Serve, tmp_path: Path) -> str:
 
 def drawn(frame: Any) -> Any:
     """Return what the viewer draws of a frame."""
-    counts = [{name: player[name] for name in TOLD} for player in frame["players"]]
+    counts = [{name: player[name] for name in COUNTS} for player in frame["players"]]
     return frame | {"players": counts}
 
 

@@ -17,7 +17,7 @@ from cw.drawing.scenes import MARGIN
 from cw.games.code_battle.maps.generate import make_map
 from cw.games.code_battle.maps.map_file import decode_map, encode_map
 
-MADE = make_map("m4_001", 4, 7, rows=30, cols=44, cores_per_player=2)
+MAP = make_map("m4_001", 4, 7, rows=30, cols=44, cores_per_player=2)
 SMALL = ("--rows", "30", "--cols", "44", "--cores-per-player", "2")
 
 
@@ -32,13 +32,13 @@ def generate(folder: Path, *arguments: str) -> Result:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "m4_001.json"
-    path.write_bytes(encode_map(MADE))
+    path.write_bytes(encode_map(MAP))
     return path
 
 
 @pytest.fixture
 def bad(tmp_path: Path) -> Path:
-    document = json.loads(encode_map(MADE))
+    document = json.loads(encode_map(MAP))
     document["walls"].remove(document["walls"][0])
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(document))
@@ -54,7 +54,7 @@ class TestGenerate:
         files = [folder / "m4_001.json", folder / "m4_002.json"]
         assert [Path(line["file"]) for line in lines] == files == sorted(folder.iterdir())
         assert [(line["map_id"], line["seed"]) for line in lines] == [("m4_001", 7), ("m4_002", 8)]
-        assert files[0].read_bytes() == encode_map(MADE)
+        assert files[0].read_bytes() == encode_map(MAP)
         assert decode_map(files[1].read_bytes(), "m").seed == 8
 
     def test_the_options_reach_the_map_maker(self, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ class TestCheck:
         done = maps("check", bad, file, tmp_path / "none.json", "--json")
         assert done.exit_code == 1
         first, second, third = map(json.loads, done.stdout.splitlines())
-        wall = list(MADE.walls[0])
+        wall = list(MAP.walls[0])
         expected = f"map bad: not symmetric at tile {wall}"
         assert first == {"file": str(bad), "ok": False, "error": expected}
         assert second == {"file": str(file), "ok": True, "error": None}
@@ -137,11 +137,11 @@ class TestShow:
         assert [len(line) for line in lines] == [44] * 30
         for row, line in enumerate(lines):
             for col, sign in enumerate(line):
-                owner = dict(MADE.cores).get((row, col))
+                owner = dict(MAP.cores).get((row, col))
                 is_sign = {
-                    "#": (row, col) in MADE.walls,
-                    "*": (row, col) in MADE.nodes,
-                    ".": (row, col) not in {*MADE.walls, *MADE.nodes} and owner is None,
+                    "#": (row, col) in MAP.walls,
+                    "*": (row, col) in MAP.nodes,
+                    ".": (row, col) not in {*MAP.walls, *MAP.nodes} and owner is None,
                 }
                 assert is_sign.get(sign, sign == "ABCD"[owner or 0])
 
@@ -158,10 +158,10 @@ class TestShow:
         space = "{http://www.w3.org/2000/svg}"
         assert root.findtext(f"{space}title") == "m4_001"
         assert [node.text for node in root.iter(f"{space}text")] == [
-            "ABCD"[owner] for _, owner in sorted(MADE.cores)
+            "ABCD"[owner] for _, owner in sorted(MAP.cores)
         ]
-        assert len(list(root.iter(f"{space}polygon"))) == len(MADE.nodes)
-        assert sum(node.get("fill") == WALL for node in root.iter()) == len(MADE.walls)
+        assert len(list(root.iter(f"{space}polygon"))) == len(MAP.nodes)
+        assert sum(node.get("fill") == WALL for node in root.iter()) == len(MAP.walls)
         with Image.open(BytesIO(png.read_bytes())) as image:
             assert image.format == "PNG"
             tile = (image.width - 2 * MARGIN) // 44
@@ -174,7 +174,7 @@ class TestShow:
                 for col in range(44)
             }
         wall = ImageColor.getrgb(WALL)
-        assert {place for place, colour in middles.items() if colour == wall} == set(MADE.walls)
+        assert {place for place, colour in middles.items() if colour == wall} == set(MAP.walls)
 
     def test_a_map_that_is_wrong(self, bad: Path) -> None:
         done = maps("show", bad)

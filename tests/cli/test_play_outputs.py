@@ -44,7 +44,7 @@ def test_it_lies_beside_the_replay_and_not_in_it(played: Path) -> None:
     ("game", "place", "option"),
     [
         ("circuit-wars", "    turn += 1", "size=1"),
-        ("hexagon", "        turn = TOLD[self.game()]", "size=2"),
+        ("hexagon", "        turn = TURNS[self.game()]", "size=2"),
     ],
 )
 def test_a_client_and_a_web_service_may_print_to_standard_output(

@@ -324,14 +324,14 @@ COMPETITIONS: Final = (
         'is not None:\n        raise UsageError("this round is over',
         'is not None and False:\n        raise UsageError("this round is over',
         "Matches of a closed round are called off after its points were given.",
-        "hub/competitions/tournament/test_ladder_rounds.py",
+        "hub/competitions/tournament/rounds/test_ladder_rounds.py",
     ),
     defect(
         "cw/hub/competitions/tournament/rounds/opening.py",
         "    if due is not None and tournament.now < due:",
         "    if due is not None and tournament.now <= due:",
         "The next round begins after its time, and not at it.",
-        "hub/competitions/tournament/test_ladder_rounds.py",
+        "hub/competitions/tournament/rounds/test_ladder_rounds.py",
     ),
     defect(
         "cw/hub/competitions/verbs.py",

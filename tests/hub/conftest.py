@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -15,6 +16,7 @@ from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.monitoring import ready
+from cw.hub.store import migrations
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from tests.hub.services import Swift, empty_postgresql, new_postgresql, new_swift
@@ -143,7 +145,10 @@ def resources(database_url: str, tmp_path: Path, hub_clock: StillClock) -> Itera
         master_keys="k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
         secret_key="0" * 64,
     )
-    with opened(settings, CeleryQueue(settings), hub_clock) as resources:
+    with ExitStack() as stack:
+        # That the tables are there need not be asked again for each test.
+        with patch.object(migrations, "demand_tables"):
+            resources = stack.enter_context(opened(settings, CeleryQueue(settings), hub_clock))
         yield resources
 
 

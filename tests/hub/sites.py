@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import unescape
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import requests
@@ -17,8 +17,8 @@ from argon2.profiles import CHEAPEST
 from flask import Flask
 from jinja2.bccache import Bucket, BytecodeCache
 
-from cw.hub.accounts import mail
 from cw.hub.accounts.access.passwords import Passwords
+from cw.hub.accounts.mails import mail
 from cw.hub.competitions.format import Format
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.operation.resources import Resources
@@ -102,10 +102,10 @@ class Site:
     address: str
     queue: HeldQueue
 
-    def open_competition(self, game: str) -> None:
+    def open_competition(self, game: str, **settings: Any) -> None:
         """Let a rated competition of a game run, so that bots can be registered for it."""
         with self.resources.database.writing() as session:
-            rated.begin(session, self.clock, game, game)
+            rated.begin(session, self.clock, game, game, **settings)
 
     def visitor(self) -> Visitor:
         """Return a new browser."""

@@ -128,7 +128,7 @@ def assert_told_by_play(played: Result, expected: str) -> None:
     assert not [line for line in lines if LOGGED.fullmatch(line.strip())]
 
 
-SHOWN = re.findall(
+TRANSCRIPTS = re.findall(
     r"^<!-- (\S+) (\S+) (\S+) -->\n```console\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S
 )
 
@@ -136,7 +136,9 @@ SHOWN = re.findall(
 @pytest.mark.limits_of_the_rules
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("game", "language", "mistake", "text"), SHOWN, ids=["-".join(case[:3]) for case in SHOWN]
+    ("game", "language", "mistake", "text"),
+    TRANSCRIPTS,
+    ids=["-".join(case[:3]) for case in TRANSCRIPTS],
 )
 def test_the_page_shows_what_is_printed(  # noqa: PLR0917 - a transcript has four parts
     game: str,
@@ -162,4 +164,4 @@ def transcripts(text: str) -> list[list[str]]:
 
 
 def test_the_page_shows_every_mistake() -> None:
-    assert {case[2] for case in SHOWN} == set(FORMS["python"].mistakes) - {"slow"}
+    assert {case[2] for case in TRANSCRIPTS} == set(FORMS["python"].mistakes) - {"slow"}

@@ -32,7 +32,7 @@ FAR_ODD = [
     (2, 0), (2, 1),
 ]
 GAMES = {}
-TOLD = {}
+TURNS = {}
 
 def choose(cells, color):
     for near, far in ((EVEN, ODD), (FAR_EVEN, FAR_ODD)):
@@ -64,18 +64,18 @@ class Bot(BaseHTTPRequestHandler):
     def do_POST(self):
         said = self.read()
         GAMES[said["id"]] = said["board"]["cells"]
-        TOLD[said["id"]] = 0
+        TURNS[said["id"]] = 0
         self.reply({"status": "ok"})
 
     def do_GET(self):
         if self.game() not in GAMES:
             return self.reply({"status": "error"}, 404)
-        turn = TOLD[self.game()]
+        turn = TURNS[self.game()]
         start, target = choose(GAMES[self.game()], int(self.path[-1]))
         self.reply({"status": "ok", "move_from": start, "move_to": target})
 
     def do_PUT(self):
-        TOLD[self.game()] += 1
+        TURNS[self.game()] += 1
         for i, j, old, new in self.read()["changes"]:
             GAMES[self.game()][i][j] = new
         self.reply({"status": "ok"})

@@ -44,7 +44,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     "paint": {"turns": 5},
 }
 HEAD: Final = "| what the bot does | fault | what its author reads |\n|---|---|---|\n"
-SHOWN: Final = 180
+LONGEST_SENTENCE: Final = 180
 """Signs of a sentence that stand in a table."""
 
 
@@ -278,14 +278,14 @@ HEXAGON: Final = (
 )
 
 PAINTED: Final = 'answer = {"turns_left": turn, "type": "walk", "direction": [1, 0]}'
-SAID: Final = "print(json.dumps(answer), flush=True)"
+REPLY: Final = "print(json.dumps(answer), flush=True)"
 PLAYED: Final = 'len(state["previous_actions"])'
 READY: Final = "print('{\"ready\":true}', flush=True)"
 
 
 def line(did: str, answer: str) -> Case:
     """Return a bot that does something else in place of a late answer."""
-    return Case(did, late(SAID, answer, PLAYED))
+    return Case(did, late(REPLY, answer, PLAYED))
 
 
 PAINT: Final = (
@@ -375,7 +375,7 @@ def cell_text(sentence: str) -> str:
     text = re.sub(r"127\.0\.0\.1:\d\d+", "127.0.0.1:PORT", " ".join(sentence.split()))
     text = re.sub(r"_ssl\.c:\d+", "_ssl.c", text)
     text = re.sub("/games/[0-9a-f]{16}", "/games/ID", text)
-    text = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    text = text if len(text) <= LONGEST_SENTENCE else f"{text[:LONGEST_SENTENCE]}..."
     return re.sub(r"([|<*_`\[\]])", r"\\\1", text)
 
 

@@ -58,7 +58,7 @@ SIGNED = "self.reply(body, 200, mark)"
 END_OF_CODES = 'answer = {"intent": intents}'
 HEXAGON = "choose(GAMES[self.game()], int(self.path[-1]))\n"
 PAINT = 'answer = {"turns_left": turn, "type": "walk", "direction": [1, 0]}'
-SAID = "print(json.dumps(answer), flush=True)"
+REPLY = "print(json.dumps(answer), flush=True)"
 PLAYED = 'len(state["previous_actions"])'
 
 
@@ -116,7 +116,7 @@ WRONG = [
     Wrong("hexagon", *late(HEXAGON, "os._exit(3)\n"), "crashed", "exit code 3"),
     Wrong("hexagon", *late(HEXAGON, "os._exit(0)\n"), "crashed", "exit code 0"),
     Wrong("paint", *late(PAINT, '{"turns_left": turn, "type": "run"}', PLAYED), "illegal", "run"),
-    Wrong("paint", *late(SAID, "sys.exit(3)", PLAYED), "crashed", "exit code 3"),
+    Wrong("paint", *late(REPLY, "sys.exit(3)", PLAYED), "crashed", "exit code 3"),
 ]
 
 
@@ -132,7 +132,7 @@ def play(game: str, bot: str, *more: str) -> Result:
 
 SLOW = (
     # Each turn is waited for to its end.
-    Wrong("paint", *late(SAID, 'print("hm", flush=True)', PLAYED), "malformed", "hm"),
+    Wrong("paint", *late(REPLY, 'print("hm", flush=True)', PLAYED), "malformed", "hm"),
 )
 
 
@@ -148,7 +148,7 @@ def test_a_fault_is_told_everywhere_as_what_it_is(wrong: Wrong, tmp_path: Path) 
     report = json.loads(played.stdout)
     faults = report["players"][1]["faults"]
     assert report["players"][0]["faults"] == []
-    assert_told(wrong, faults)
+    assert_explained(wrong, faults)
     assert json.loads(file.read_text("utf-8"))["faults"] == faults
     assert cw("replay", "verify", str(file)).exit_code == 0
     checked = cw("check", wrong.game, f"bad={bot}", "--json")
@@ -159,7 +159,7 @@ def test_a_fault_is_told_everywhere_as_what_it_is(wrong: Wrong, tmp_path: Path) 
     assert wrong.kind in failed[0]["problem"]
 
 
-def assert_told(wrong: Wrong, faults: list[dict[str, Any]]) -> None:
+def assert_explained(wrong: Wrong, faults: list[dict[str, Any]]) -> None:
     """The fault was told in a late turn, each once."""
     assert faults
     assert all(fault["turn"] >= LATE - 1 for fault in faults)
@@ -236,7 +236,7 @@ def test_a_bot_that_is_not_there_is_one_fault(game: str) -> None:
 
 
 def test_lines_that_are_no_answers_are_counted_and_told_once(tmp_path: Path) -> None:
-    chatting = (SAID, f'print("thinking", flush=True); {SAID}')
+    chatting = (REPLY, f'print("thinking", flush=True); {REPLY}')
     bot = write(tmp_path, SOURCES["paint"], chatting)
     played = play("paint", bot, "--json", "--out", str(tmp_path / "replay.json"))
     (fault,) = json.loads(played.stdout)["players"][1]["faults"]
@@ -288,7 +288,7 @@ def test_a_header_that_is_no_text_ends_nothing(tmp_path: Path) -> None:
 
 def test_what_bots_write_is_shown_and_not_obeyed(tmp_path: Path) -> None:
     escape = 'print("\\x1b[2Jred", file=sys.stderr); sys.exit("\\x1b]0;title\\x07")'
-    bot = write(tmp_path, SOURCES["paint"], late(SAID, escape, PLAYED))
+    bot = write(tmp_path, SOURCES["paint"], late(REPLY, escape, PLAYED))
     played = play("paint", bot, "--no-replay")
     checked = cw("check", "paint", f"bad={bot}")
     for output in (played.output, checked.output):
@@ -297,7 +297,7 @@ def test_what_bots_write_is_shown_and_not_obeyed(tmp_path: Path) -> None:
 
 
 def test_a_replay_names_no_folder_of_this_machine(tmp_path: Path) -> None:
-    bot = write(tmp_path, SOURCES["paint"], late(SAID, "1 / 0", PLAYED))
+    bot = write(tmp_path, SOURCES["paint"], late(REPLY, "1 / 0", PLAYED))
     file = tmp_path / "replay.json"
     for sandbox in ("auto", "off"):
         played = play("paint", bot, "--out", str(file), "--sandbox", sandbox)

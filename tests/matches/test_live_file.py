@@ -79,7 +79,7 @@ def test_a_long_match_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     place = tmp_path / "match.jsonl"
     now = iter(range(100_000))
     document = play("paint", LiveFile(place, lambda: next(now)).watch)
-    monkeypatch.setattr(live_file, "MOST_TOLD", 500)
+    monkeypatch.setattr(live_file, "MOST_BYTES", 500)
     live = read(place)
     turns = live["turns"]
     assert live["more"]

@@ -3,8 +3,8 @@
     python -m tests.soak.gameday REPORT.md [PART ...]
 
 The hub is that of deploy/compose.yaml, without an engine (composed.py). Of each stroke the report
-says what the site answered meanwhile, and after how many seconds all was well again: every part
-ready, and another match done. Then each disk is filled, the hub is restored on another machine,
+says what the site answered meanwhile, after how many seconds every part was ready again, and after
+how many another match was done. Then each disk is filled, the hub is restored on another machine,
 each key gives way to a new one, and all matches are counted. Where parts are named, only these are
 killed and hung.
 """
@@ -19,6 +19,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,17 @@ LASTS: Final = float(os.environ.get("CW_OUTAGE", "20"))
 
 KEYS: Final = "CW_MASTER_KEYS"
 PATHS: Final = ("/health", "/", "/leaderboard")
+ALL_PARTS: Final = "/ready?full=1"
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """After how many seconds a hub was well again."""
+
+    site: float
+    """Until each part was ready, as a visitor gets that answer."""
+    match: float
+    """Until another match was done, which takes as long as a match does."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +71,16 @@ class Stroke:
     what: str
     answers: str
     """Of the site meanwhile."""
-    seconds: float
-    """Until all was well."""
+    seconds: float | Recovery
+    """Until all was well, or for which an operator waited."""
 
     def __str__(self) -> str:
         """Return a row of the report."""
-        return f"| {self.part} | {self.what} | {self.answers} | {self.seconds:.0f} |"
+        if isinstance(self.seconds, Recovery):
+            seconds = f"{self.seconds.site:.0f} | {self.seconds.match:.0f}"
+        else:
+            seconds = f"{self.seconds:.0f} | "
+        return f"| {self.part} | {self.what} | {self.answers} | {seconds} |"
 
 
 def answer(hub: Composed, path: str) -> str:
@@ -88,14 +104,20 @@ def answers(hub: Composed, seconds: float) -> str:
     return ", ".join(f"{code}: {number}" for code, number in counted.most_common())
 
 
-def well_again(hub: Composed) -> float:
-    """Wait until another match is done and the site answers; return the seconds."""
+def well_again(hub: Composed) -> Recovery:
+    """Wait until the site has all its parts and another match is done; return the seconds."""
     began = time.monotonic()
     wait_until(lambda: done_or_none(hub) >= 0, "the database")
     matches = done_or_none(hub)
-    wait_until(lambda: done_or_none(hub) > matches, "another match")
-    wait_until(lambda: answer(hub, "/ready?full=1") == "200", "all parts")
-    return time.monotonic() - began
+
+    def seconds_until(is_so: Callable[[], bool], what: str) -> float:
+        wait_until(is_so, what)
+        return time.monotonic() - began
+
+    with ThreadPoolExecutor() as threads:
+        site = threads.submit(seconds_until, lambda: answer(hub, ALL_PARTS) == "200", "all parts")
+        match = threads.submit(seconds_until, lambda: done_or_none(hub) > matches, "a match")
+    return Recovery(site.result(), match.result())
 
 
 def done_or_none(hub: Composed) -> int:
@@ -144,9 +166,9 @@ def disk_filled(hub: Composed, part: str) -> Stroke:
     if not one.host.pids():
         one.again()
         problem += "; its server has ended"
-    seconds = well_again(hub)
+    recovery = well_again(hub)
     return Stroke(
-        part, "disk full", f"{problem}; matches done by now: {done(hub) - before}", seconds
+        part, "disk full", f"{problem}; matches done by now: {done(hub) - before}", recovery
     )
 
 
@@ -198,12 +220,12 @@ def master_key_replaced(hub: Composed) -> Iterator[Stroke]:
     left = json.loads(scheduler.type("keys", "status", "--json"))["secrets"]
     assert left[old.partition(":")[0]] == 0, left
     begin_anew(hub, KEYS, new)
-    seconds = well_again(hub)
+    recovery = well_again(hub)
     with reading(hub) as session:
         tried = try_all(session, Sealer(new))
     assert not tried.missing, tried
     assert not tried.broken, tried
-    yield Stroke("operator", "old master key removed", f"{tried.number} secrets open", seconds)
+    yield Stroke("operator", "old master key removed", f"{tried.number} secrets open", recovery)
 
 
 def other_keys_replaced(hub: Composed) -> Iterator[Stroke]:
@@ -249,6 +271,7 @@ def strokes(hub: Composed, folder: Path, parts: Sequence[str]) -> Iterator[Strok
     wait_until(lambda: has_begun(hub), "the competitions of a new hub")
     scheduler.type("competition", "set", "rated/code-battle", "house_plays=true", "rest=0")
     well_again(hub)
+    yield Stroke("nothing", "nothing", answers(hub, LASTS), well_again(hub))
     for part in parts:
         yield killed(hub, part)
         yield hung(hub, part)
@@ -270,8 +293,8 @@ def strokes(hub: Composed, folder: Path, parts: Sequence[str]) -> Iterator[Strok
 
 HEAD: Final = """# Game day
 
-| part | what was done | answers of the site meanwhile, by status | seconds until all was well |
-|---|---|---|--:|
+| part | what was done | answers meanwhile, by status | seconds until ready | until a match |
+|---|---|---|--:|--:|
 """
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hub.competitions.tournament.test_ladder_kills import play_alone, play_on_services
+from tests.hub.competitions.tournament.rounds.test_ladder_kills import play_alone, play_on_services
 
 pytestmark = pytest.mark.thorough
 

@@ -179,7 +179,7 @@ class _Preparation:
         walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, files, size, passed))
         protection = f"{WALLED}: files, processes and network of its own; {bounds}"
         return Launch(
-            self._joined(walls), self.env, self.home, protection, inherited, self._held(), tunnel
+            self._joined(walls), self.env, self.home, protection, inherited, self._bounds(), tunnel
         )
 
     def bare(self, missing: str) -> Launch:
@@ -197,10 +197,10 @@ class _Preparation:
             self.env,
             folder,
             f"{walls}; {bounds}{free}",
-            bounds=self._held(),
+            bounds=self._bounds(),
         )
 
-    def _held(self) -> Bounds:
+    def _bounds(self) -> Bounds:
         """Return the bounds of the program."""
         return Bounds(self.limits, self.share)
 

@@ -110,9 +110,9 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     line += [] if root else ["--unshare-user", "--uid", str(user), "--gid", str(user)]
     line += ["--proc", "/proc", "--dev", "/dev", *_system(), *_etc(box.home)]
     line += [*_memory("/tmp"), *_memory("/dev/shm"), *_memory(str(INSIDE), box.size)]  # noqa: S108
-    line += [part for path in box.passed for part in _made(path)]
-    line += [part for path in box.readable for part in _shown(path, path)]
-    line += [part for path in box.files for part in _shown(path, FILES_INSIDE / path.name)]
+    line += [part for path in box.passed for part in _folders(path)]
+    line += [part for path in box.readable for part in _mounts(path, path)]
+    line += [part for path in box.files for part in _mounts(path, FILES_INSIDE / path.name)]
     # Read-only last: the mounts before it still create their mount points.
     line += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", str(INSIDE), "--"]
     line += _become(user) if root else []
@@ -149,13 +149,13 @@ def _system() -> Iterator[str]:
             yield from _bound(path, path)
 
 
-def _shown(path: Path, place: Path) -> Iterator[str]:
+def _mounts(path: Path, place: Path) -> Iterator[str]:
     """Show a file, folder or link; the folders above it are made so that every user may pass."""
-    yield from _made(place.parent)
+    yield from _folders(place.parent)
     yield from _bound(path, place)
 
 
-def _made(place: Path) -> Iterator[str]:
+def _folders(place: Path) -> Iterator[str]:
     """Make a folder and those above it, so that every user may pass."""
     for folder in reversed([place, *place.parents][:-1]):
         yield from ("--perms", "0755", "--dir", str(folder))

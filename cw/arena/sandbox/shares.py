@@ -141,7 +141,7 @@ def open_share(limits: ResourceLimits) -> Share:
     """Make the groups of a bot; NO_SHARE where this machine lets us make none."""
     name = f"{prefix('bot')}{secrets.token_hex(8)}"
     try:
-        groups = tuple(_made(place, name, limits) for place in places())
+        groups = tuple(_new_group(place, name, limits) for place in places())
     except OSError:
         # Half a set of groups bounds nothing reliably: all or none.
         Share(tuple(place.folder / name for place in places()), frozenset()).remove()
@@ -260,7 +260,7 @@ def _allows(place: Path) -> bool:
     return writable
 
 
-def _made(place: Place, name: str, limits: ResourceLimits) -> Path:
+def _new_group(place: Place, name: str, limits: ResourceLimits) -> Path:
     group = place.folder / name
     group.mkdir()
     for file, value in place.values(limits).items():

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from cw.arena.seats import QUOTED, Answer, Look, StrayLines
-from cw.arena.transports.lines import SHOWN, HeadAndTail
+from cw.arena.transports.lines import EXCERPT, HeadAndTail
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import ProtocolError
 from cw.games.rules import Fault, Json
@@ -63,7 +63,7 @@ class LineSeat:
                 return Answer(value, answer.seconds, lines_of(stray), answer.line[:QUOTED])
             worst = more_severe(worst, value.fault)
             if value.fault.kind != "timeout":
-                stray.append(repr(answer.line[:SHOWN].decode(errors="replace")))
+                stray.append(repr(answer.line[:EXCERPT].decode(errors="replace")))
 
     def _lasting(self, fault: Fault) -> Fault:
         """Return a fault, marked if the program will answer nothing more."""

@@ -15,7 +15,8 @@ from cw.arena.sandbox import ProgramNeeds
 from cw.arena.seats import Seat
 from cw.arena.seats.http import HttpSeat
 from cw.arena.seats.wrappers import FailedSeat
-from cw.arena.transports.http import HttpBot, check_base
+from cw.arena.transports.base_address import check_base
+from cw.arena.transports.http import HttpBot
 from cw.arena.transports.sockets import Reachable, Traffic
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.arena.transports.tunnel import reach

@@ -7,11 +7,11 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self
-from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
 
+from cw.arena.transports.base_address import check_base
 from cw.arena.transports.http_faults import (
     Exchange,
     Phase,
@@ -24,7 +24,6 @@ from cw.arena.transports.http_faults import (
 )
 from cw.arena.transports.sockets import ANYWHERE, Reachable, Traffic, open_socket
 from cw.arena.transports.tunnel import TunnelConnector
-from cw.errors import UsageError
 from cw.games.rules import Fault
 from cw.games.wire import QueryLimits, Reply, Request
 
@@ -158,21 +157,6 @@ class HttpBot:
             if fault is not None:
                 answer.close()
             return fault or answer
-
-
-def check_base(base: str) -> str:
-    """Return a base address without its last slash; raise UsageError if no server can be there."""
-    try:
-        parts = urlsplit(base)
-        fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        plain = not (parts.username or parts.password or parts.query or parts.fragment)
-        URL(base, encoded=True)
-    except ValueError as error:
-        raise UsageError(f"{base!r} is not an address of a bot: {error}") from None
-    if not fine or not plain or not base.isascii() or not base.isprintable() or " " in base:
-        example = "http://127.0.0.1:3000"
-        raise UsageError(f"{base!r} is not an address of a bot (try {example})")
-    return base.removesuffix("/")
 
 
 def _connector(

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-SHOWN: Final = 200
+EXCERPT: Final = 200
 """The bytes of a line that a message quotes."""
 
 MOST_STAMPS: Final = 64
@@ -59,7 +59,7 @@ class LineBuffer:
     @property
     def begun(self) -> bytes:
         """The first bytes of a line that has not ended yet."""
-        return bytes(self._bytes[:SHOWN])
+        return bytes(self._bytes[:EXCERPT])
 
     def feed(self, data: bytes, now: float) -> None:
         """Add bytes that came at `now`."""

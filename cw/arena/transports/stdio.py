@@ -8,7 +8,7 @@ from typing import Final
 
 from cw.arena.program import STDERR_BYTES, STDOUT, Program
 from cw.arena.sandbox.bounds import UNBOUND, Bounds
-from cw.arena.transports.lines import SHOWN, HeadAndTail, LineBuffer, TooLong
+from cw.arena.transports.lines import EXCERPT, HeadAndTail, LineBuffer, TooLong
 from cw.games.rules import Fault
 
 LINE_CAP: Final = 64 * 1024
@@ -237,4 +237,4 @@ class StdioBot(Program):
 
 
 def _quote(line: bytes) -> str:
-    return repr(line[:SHOWN].decode(errors="replace"))
+    return repr(line[:EXCERPT].decode(errors="replace"))

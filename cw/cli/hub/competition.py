@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from sqlalchemy.orm import Session
@@ -15,17 +15,21 @@ from cw.cli.hub import daily, tournament
 from cw.cli.hub.acting import do
 from cw.cli.hub.options import as_json, with_settings
 from cw.cli.hub.tournament.acting import FILE, NEW_FILE
-from cw.cli.hub.tournament.creation import NewTournament
+from cw.cli.hub.tournament.creation import NewTournament, read_text
 from cw.cli.hub.user import opened, tell
 from cw.errors import UsageError, choices
 from cw.games.registry import load_game
 from cw.hub.clock import Clock, utc_now
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.dates import Dates, dates_of, read_dates, shown
 from cw.hub.competitions.format import Format, format_named
 from cw.hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import CompetitionState
+
+NONE: Final = "none"
+"""What stands for no date."""
 
 
 @click.group(cls=HelpfulGroup)
@@ -73,6 +77,7 @@ def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
 @click.option("--game", default="", help="The game.")
 @click.option("--format", "format_name", default="", help="The format: daily, tournament, cup, ...")
 @click.option("--title", default="", help="Title on pages; default: game and format.")
+@click.option("--description", type=FILE, help="File of Markdown: what its page says of it.")
 @click.option("--config", "file", type=FILE, help="File that describes a tournament.")
 @click.option("--teams", type=FILE, help="For a tournament: one a line, NAME or NAME, SANDBOX.")
 @click.option("--cards", type=NEW_FILE, help="For a tournament: file for the cards to print.")
@@ -85,6 +90,7 @@ def new(
     game: str,
     format_name: str,
     title: str,
+    description: Path | None,
     file: Path | None,
     teams: Path | None,
     cards: Path | None,
@@ -107,7 +113,8 @@ def new(
     format_name, game = (name, of_game) if of_game else (format_name, game)
     format_name = competitions.FORMER_NAMES.get(format_name, format_name)
     if make := tournament.MAKERS.get(format_name):
-        wanted = NewTournament(game if of_game else name or game, game, title, file, teams, cards)
+        slug, words = game if of_game else name or game, read_text(description)
+        wanted = NewTournament(slug, game, title, words, file, teams, cards)
         make(settings, wanted, as_json=as_json)
         return
     if file or teams or cards:
@@ -117,13 +124,76 @@ def new(
         raise UsageError(f"there is no format {format_name!r}; {choices(format_name, names)}")
     load_game(game)
     with opened(settings) as database, database.writing() as session:
-        facts = competitions.new(session, utc_now, format_name, game, slug=slug, title=title)
+        text = read_text(description)
+        facts = competitions.new(
+            session, utc_now, format_name, game, slug=slug, title=title, description=text
+        )
     name = f"{facts.format}/{facts.slug}"
     tell(
         {"competition": name},
         f"{name} is created; start it with: cw hub competition resume {name}",
         as_json=as_json,
     )
+
+
+@competition.command()
+@click.argument("name")
+@click.option("--title", help="Another title.")
+@click.option("--description", type=FILE, help="File of Markdown: what its page says of it.")
+@with_settings
+@as_json
+def describe(
+    settings: HubSettings, name: str, title: str | None, description: Path | None, *, as_json: bool
+) -> None:
+    """Change title and description; an empty file takes the description away."""
+    if title is None and description is None:
+        raise UsageError("say --title, --description or both")
+    words = None if description is None else read_text(description)
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
+        competitions.describe(session, clock, of.id, title=title, description=words)
+
+    do(settings, name, act)
+    tell({"competition": name}, f"{name} is described", as_json=as_json)
+
+
+@competition.command("dates")
+@click.argument("name")
+@click.option("--starts", help="When it begins, such as 2027-01-31T18:00, or none.")
+@click.option("--ends", help="When it ends, or none.")
+@click.option("--zone", help="Time zone of both, such as Europe/Athens.  [default: its own]")
+@with_settings
+@as_json
+def dates_command(
+    settings: HubSettings,
+    name: str,
+    starts: str | None,
+    ends: str | None,
+    zone: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Set when a competition begins and ends by itself, or print it.
+
+    A draft begins once it is announced: cw hub competition announce NAME
+    """
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> Dates:
+        before, own_zone = dates_of(session, of.id), zone or of.zone
+        start, end = (
+            shown(at, own_zone) if text is None else "" if text == NONE else text
+            for text, at in ((starts, before.starts), (ends, before.ends))
+        )
+        if starts is not None or ends is not None or zone is not None:
+            dates = read_dates(start, end, own_zone)
+            format_of(of).schedule(session, clock, of, dates, OPERATOR)
+        return dates_of(session, of.id)
+
+    dates = do(settings, name, act)
+    moments = {"starts": dates.starts, "ends": dates.ends}
+    words = (f"{what} {at:%Y-%m-%d %H:%M} UTC" for what, at in moments.items() if at is not None)
+    text = f"{name} {' and '.join(words) or 'neither begins nor ends by itself'}"
+    tell({"competition": name, **moments}, text, as_json=as_json)
 
 
 def change_state(
@@ -145,6 +215,15 @@ def change_state(
 def resume(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Start or resume a competition; what was due meanwhile is skipped."""
     change_state(settings, name, "running", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def announce(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Show a draft to everybody; it begins by itself at its start."""
+    change_state(settings, name, "planned", as_json=as_json)
 
 
 @competition.command()

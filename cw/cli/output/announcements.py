@@ -27,7 +27,7 @@ class Announcements:
         """Say nothing yet."""
         self._stderr = stderr
         self._verbose = verbose
-        self._said: set[str] = set()
+        self._lines: set[str] = set()
 
     def __call__(self, bot: BotSpec, protection: str) -> None:
         """Say how a program is isolated."""
@@ -38,8 +38,8 @@ class Announcements:
     def tell(self, lines: Sequence[str]) -> None:
         """Print the lines that are new."""
         for line in lines:
-            if line not in self._said:
-                self._said.add(line)
+            if line not in self._lines:
+                self._lines.add(line)
                 self._stderr.say(line, "dim")
 
 

@@ -30,7 +30,7 @@ def open_command(file: Path, port: int, no_browser: bool) -> None:
     Only this machine can reach it.
     """
     replay_file = read_file(file)
-    if replay_file.retold is None:
+    if replay_file.own_match is None:
         watch(file.resolve(), port, no_browser=no_browser)
         return
     with TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from cw.games.code_battle.maps.ranges import RANGES, whole
 from cw.games.code_battle.maps.symmetry import PLAYERS, check_players
 from cw.games.code_battle.rules.start import MATCH_OPTIONS, setting
 from cw.games.codec import from_json
-from cw.games.own_format import Retold
+from cw.games.own_format import OwnMatch
 from cw.games.rules import Json
 from cw.games.wire import Credit, Credits
 
@@ -102,7 +102,7 @@ class ToldMatch(msgspec.Struct, frozen=True):
     seed: Number = 0
 
 
-def read(document: Json) -> Retold | None:
+def read(document: Json) -> OwnMatch | None:
     """Return the match that a file of the format tells, None for a file of another format.
 
     Raises ProtocolError for a file of this format that cannot be played.
@@ -114,7 +114,7 @@ def read(document: Json) -> Retold | None:
         options = options_of(match)
     except UsageError as error:
         raise ProtocolError(f"this is not a replay of code-battle: {error}") from None
-    return Retold(
+    return OwnMatch(
         date=match.date,
         seed=match.seed,
         options=options,

@@ -14,8 +14,8 @@ from cw.games.rules import Fault, Json
 from cw.games.status_faults import status_fault
 from cw.games.wire import Reply, read_json
 
-SAID: Final = ("botname", "version", "username")
-HELLO: Final = f"three texts, {', '.join(SAID)}"
+IDENTITY: Final = ("botname", "version", "username")
+HELLO: Final = f"three texts, {', '.join(IDENTITY)}"
 QUOTED: Final = 200
 
 TEXTS: Final = (
@@ -138,12 +138,12 @@ def strict_json(body: bytes) -> Json:
 def read_bot(username: str, value: Json) -> Json | Fault:
     """Check the reply to GET /bot."""
     entry = value if isinstance(value, dict) else {}
-    for name in SAID:
+    for name in IDENTITY:
         if entry.get(name) is None:
             return malformed(f"{name}_not_set", HELLO, short(value), cited(value))
-    if not all(isinstance(entry[name], str) for name in SAID):
+    if not all(isinstance(entry[name], str) for name in IDENTITY):
         return malformed("wrong_type", HELLO, short(value), cited(value))
-    if len(entry) > len(SAID):
+    if len(entry) > len(IDENTITY):
         return malformed("additional_data", HELLO, ", ".join(entry)[:QUOTED], additional(entry))
     if entry["username"] != username:
         came = entry["username"]
@@ -153,7 +153,7 @@ def read_bot(username: str, value: Json) -> Json | Fault:
 
 def additional(entry: Mapping[str, Json]) -> str:
     """Return the keys that a reply to GET /bot must not have."""
-    return ", ".join(key for key in entry if key not in SAID)[:QUOTED]
+    return ", ".join(key for key in entry if key not in IDENTITY)[:QUOTED]
 
 
 def read_created(value: Json) -> Json | Fault:

@@ -1,1 +1,1 @@
-"""People: accounts, log-in, tokens, tickets, mail and the audit log."""
+"""People: accounts, log-in, tokens, tickets, mails and the audit log."""

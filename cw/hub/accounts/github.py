@@ -54,7 +54,7 @@ TO_CHOOSE: Final = timedelta(minutes=30)
 """For how long one may think about a username."""
 
 UNDONE: Final = "The sign-in was not completed. Please try again."
-TAKEN: Final = "This GitHub account is connected with another account here."
+ACCOUNT_IN_USE: Final = "This GitHub account is connected with another account here."
 NO_PASSWORD: Final = "Please choose a password first: log out, and use Forgot password?"  # noqa: S105
 REFUSALS: Final = (OAuthError, requests.RequestException, msgspec.MsgspecError, ValueError)
 """What is raised where GitHub, or somebody in its place, does not answer as it should."""
@@ -170,11 +170,11 @@ def connect(person: GitHubPerson, account: people.Account | None) -> ResponseRet
     """Connect the player with somebody at GitHub, unless another account is."""
     try:
         if account is not None:
-            raise people.GitHubTaken(TAKEN)
+            raise people.GitHubTaken(ACCOUNT_IN_USE)
         with resources().database.writing() as writing:
             people.connect_github(writing, player().user_id, person.github_id)
     except people.GitHubTaken:
-        notice(TAKEN, "bad")
+        notice(ACCOUNT_IN_USE, "bad")
     else:
         note("github connected", player().user_id)
         notice("Your GitHub account is connected")
@@ -216,7 +216,7 @@ def welcome() -> ResponseReturnValue:
     form.validate()
     errors = forms.first_errors(form)
     if "username" not in errors and find_account(form.username.data or ""):
-        errors = {"username": forms.TAKEN, **errors}
+        errors = {"username": forms.USERNAME_IN_USE, **errors}
     if errors:
         return render_template("hub/accounts/welcome.html", form=form, errors=errors), 422
     return make_account(form, person)
@@ -249,7 +249,7 @@ def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseRetur
             is_open = not (people.is_confirmed(writing, user_id) or hub.settings.is_local)
             mail = confirm(writing, user_id) if is_open else None
     except people.UsernameTaken:
-        errors = {"username": forms.TAKEN}
+        errors = {"username": forms.USERNAME_IN_USE}
         return render_template("hub/accounts/welcome.html", form=form, errors=errors), 422
     send_soon(mail)
     return let_in(ticket, user_id, "register github")

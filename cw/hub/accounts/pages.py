@@ -19,11 +19,12 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from cw.hub.accounts import forms, outbox, people, place_of_request, profiles
+from cw.hub.accounts import forms, people, place_of_request, profiles
 from cw.hub.accounts.access import tickets
 from cw.hub.accounts.access.actor import actor, enter, leave, player, players_only
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.accounts.mails import outbox
 from cw.hub.accounts.pictures.avatars import Pictures
 from cw.hub.pages import limits
 from cw.hub.pages.parts import notice
@@ -186,7 +187,7 @@ def register() -> ResponseReturnValue:
     form.validate()
     errors = forms.first_errors(form)
     if "username" not in errors and find_account(form.username.data or ""):
-        errors = {"username": forms.TAKEN, **errors}
+        errors = {"username": forms.USERNAME_IN_USE, **errors}
     if errors:
         return registration(form, errors), 422
     return make_account(form)
@@ -208,7 +209,7 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
             )
             mail = None if hub.settings.is_local else confirm(writing, user_id)
     except people.UsernameTaken:
-        return registration(form, {"username": forms.TAKEN}), 422
+        return registration(form, {"username": forms.USERNAME_IN_USE}), 422
     send_soon(mail)
     address = destination()
     enter(ticket, remembered=False)

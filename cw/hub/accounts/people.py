@@ -12,8 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import outbox
 from cw.hub.accounts.access import tickets
+from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import KnownPlace, TicketKind, User

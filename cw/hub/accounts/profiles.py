@@ -11,8 +11,9 @@ from sqlalchemy import ColumnElement, bindparam, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts import audit, outbox
+from cw.hub.accounts import audit
 from cw.hub.accounts.access import tickets
+from cw.hub.accounts.mails import outbox
 from cw.hub.accounts.people import (
     LinkExpired,
     NoSuchUser,

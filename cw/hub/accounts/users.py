@@ -10,8 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import audit, deletion, outbox, people
+from cw.hub.accounts import audit, deletion, people
 from cw.hub.accounts.access import tickets
+from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock
 from cw.hub.store.tables import Role, User
 

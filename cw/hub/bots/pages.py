@@ -21,10 +21,10 @@ from cw.games.registry import game_entries, load_protocol, load_strategies
 from cw.hub.accounts.access.actor import player, players_only, players_only_json
 from cw.hub.accounts.forms import first_errors, needs
 from cw.hub.accounts.pages import go, must_confirm
-from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
-from cw.hub.bots.check_requests import CONFIRM
+from cw.hub.bots.checks import check_requests
+from cw.hub.bots.checks.check_requests import CONFIRM
 from cw.hub.bots.competing import Competing
 from cw.hub.bots.forms import (
     BotForm,

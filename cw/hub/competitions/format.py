@@ -19,12 +19,13 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.api.documents import BotStanding
 from cw.hub.api.operations import Operation
-from cw.hub.bots import health
+from cw.hub.bots.checks import health
+from cw.hub.bots.checks.health import BotHosting
 from cw.hub.bots.competing import Competing
-from cw.hub.bots.health import BotHosting
 from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.dates import Dates
 from cw.hub.competitions.digest import Digest
 from cw.hub.competitions.news import News
 from cw.hub.competitions.setting_fields import SettingField
@@ -48,7 +49,12 @@ Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings, str]
 """Checks and keeps settings of a competition, by somebody; raises UsageError for what cannot be."""
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState, str], object]
-"""Lets a competition run, pause or be over, by somebody; raises UsageError where it cannot be."""
+"""Lets a competition be planned, run, pause or be over, by somebody; raises UsageError where it
+cannot be."""
+
+Scheduling: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Dates, str], object]
+"""Sets when a competition begins and ends by itself, by somebody; raises UsageError for what cannot
+be."""
 
 Creating: TypeAlias = Callable[[Session, Clock, "Format", "NewCompetition", str], CompetitionFacts]
 """Creates a competition as a form asks for it; raises UsageError for what cannot be."""
@@ -152,6 +158,8 @@ class NewCompetition:
     title: str
     slug: str
     settings: Settings
+    description: str = ""
+    """Markdown."""
 
 
 def create(
@@ -165,6 +173,7 @@ def create(
         wanted.game,
         slug=wanted.slug,
         title=wanted.title,
+        description=wanted.description,
         actor=actor,
     )
     if wanted.settings:
@@ -179,7 +188,7 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Let a competition run, pause or be over."""
+    """Let a competition be planned, run, pause or be over."""
     competitions.set_state(session, clock, facts.id, state, actor)
 
 
@@ -201,6 +210,10 @@ class Format:
     fields: Sequence[SettingField] = ()
     """Its settings, as forms ask for them."""
     create: Creating = create
+    schedule: Scheduling = competitions.set_dates
+    has_events: bool = False
+    """Whether its competitions have events of their own, with start and end among them, which it
+    sees to itself."""
     led_at: Callable[[CompetitionFacts], str] | None = None
     """Returns the address of the page on which a competition is led; None for that of all."""
     enter: Entering | None = None

@@ -11,12 +11,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
+from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.format import Format, HomeCard, Place
 from cw.hub.competitions.verbs import CompetitionFacts, facts_of
 from cw.hub.pages.parts import address_of
 from cw.hub.store.tables import Competition, Match
 
-SHOWN: Final = ("running", "paused")
+OPEN_STATES: Final = ("planned", "running", "paused")
 """The states of competitions that are told of."""
 
 ENDED_FOR: Final = timedelta(days=14)
@@ -37,7 +38,7 @@ class Top:
     match_id: str | None
     """The one that was begun last."""
     next_at: datetime | None
-    """When the next one is planned; None where no time is known."""
+    """When the next one is planned, or the competition begins; None where no time is known."""
     places: tuple[Place, ...]
 
     @property
@@ -52,7 +53,7 @@ def tops(
     session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
 ) -> list[Top]:
     """Return the competitions that go on, of a game or of all, in the order they were made in."""
-    query = select(Competition).where(Competition.state.in_(SHOWN)).order_by(Competition.id)
+    query = select(Competition).where(Competition.state.in_(OPEN_STATES)).order_by(Competition.id)
     if game is not None:
         query = query.where(Competition.game == game)
     homes = {format_.name: format_.home for format_ in formats}
@@ -116,7 +117,12 @@ def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: 
 def next_of(
     session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard
 ) -> datetime | None:
-    """Return when the next match of a competition is planned, or due; None where that is open."""
+    """Return when the next match of a competition is planned, or due; None where that is open.
+
+    Of one that is planned: when it begins.
+    """
+    if competition.state == "planned":
+        return dates_of(session, competition.id).starts
     waiting = session.scalar(
         select(func.min(Match.at)).where(
             Match.competition_id == competition.id, Match.state == "queued"

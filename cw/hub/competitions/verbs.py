@@ -14,6 +14,9 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.accounts import audit
 from cw.hub.clock import Clock
+from cw.hub.competitions import dates as planned_dates
+from cw.hub.competitions import description as descriptions
+from cw.hub.competitions.dates import Dates
 from cw.hub.matches import planning
 from cw.hub.pages.names import clean_name
 from cw.hub.store.tables import Competition, CompetitionState, Match
@@ -21,6 +24,7 @@ from cw.hub.store.tables import Competition, CompetitionState, Match
 OPERATOR: Final = "operator"
 LONGEST_SLUG: Final = 32
 STEERED: Final[Mapping[str, CompetitionState]] = {
+    "planned": "planned",
     "running": "running",
     "paused": "paused",
     "over": "over",
@@ -73,7 +77,7 @@ class CompetitionFacts:
 
 _COLUMNS = Competition.__table__.c
 
-FOUND: Final = select(
+BY_SLUG: Final = select(
     _COLUMNS.id,
     _COLUMNS.slug,
     _COLUMNS.game,
@@ -152,14 +156,14 @@ def paths_of(rows: Iterable[CompetitionFacts]) -> str:
 
 
 def games_played(session: Session, formats: Collection[str]) -> set[str]:
-    """Return the games of which a competition of one of these formats is running."""
-    going_on = (Competition.format.in_(formats), Competition.state == "running")
+    """Return the games of which a competition of one of these formats runs, or is planned."""
+    going_on = (Competition.format.in_(formats), Competition.state.in_(("planned", "running")))
     return set(session.scalars(select(Competition.game).where(*going_on)))
 
 
 def find(session: Session, kind: str, slug: str) -> CompetitionFacts | None:
     """Return a competition by its format and slug, None if there is none."""
-    row = session.execute(FOUND, {"format": kind, "slug": slug}).one_or_none()
+    row = session.execute(BY_SLUG, {"format": kind, "slug": slug}).one_or_none()
     return None if row is None else facts_of(row)
 
 
@@ -173,11 +177,13 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     title: str = "",
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
+    description: str = "",
     actor: str = OPERATOR,
 ) -> CompetitionFacts:
     """Make a competition, a `draft`; without a slug it is named after its game.
 
-    Its seed is drawn, unless one is given. Raises UsageError for a title that cannot be a name.
+    Its seed is drawn, unless one is given. Raises UsageError for a title that cannot be a name, and
+    for a description that cannot be one.
 
     Twice, or by two at once: the unique key decides, and the others are told CompetitionTaken.
     """
@@ -188,6 +194,7 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
         title=clean_name(title or f"{game} {kind}", LONGEST_TITLE),
         settings=dict(settings or {}),
         seed=planning.draw_seed(game) if seed is None else seed,
+        description=descriptions.checked(description),
         created_at=clock(),
     )
     try:
@@ -214,19 +221,61 @@ def set_state(
     state: CompetitionState,
     actor: str = OPERATOR,
 ) -> None:
-    """Let a competition run, pause or be over; one that runs notes since when.
+    """Let a competition be planned, run, pause or be over; one that runs notes since when.
 
-    Twice: the same, and `since` stays.
+    Twice: the same, and `since` stays. Raises UsageError for one that has begun, or has no start,
+    and should be planned.
     """
     row = lock(session, competition)
     if row.state == state:
         return
+    if state == "planned":
+        check_plan(session, clock, row)
+    planned_dates.settle(session, clock, competition, state)
     row.state = state
     row.revision += 1
     if state == "running":
         row.settings = {**row.settings, SINCE: clock().isoformat()}
     name = f"competition:{row.format}/{row.slug}"
     audit.note(session, clock, actor, state, name, competition_id=row.id)
+
+
+def check_plan(session: Session, clock: Clock, row: Competition) -> None:
+    """Raise UsageError unless a competition is a draft that begins by itself."""
+    dates = planned_dates.dates_of(session, row.id)
+    if row.state != "draft":
+        raise UsageError(f"{row.format}/{row.slug} has begun already")
+    if dates.starts is None:
+        raise UsageError(f"{row.format}/{row.slug} has no start: set one first")
+    dates.check(clock())
+
+
+def set_dates(
+    session: Session, clock: Clock, facts: CompetitionFacts, dates: Dates, actor: str = OPERATOR
+) -> None:
+    """Set when a competition begins and ends by itself, and the zone in which that was typed.
+
+    One that is planned and loses its start is a draft again. Twice: the same. Raises UsageError for
+    dates in the past, or the wrong way round, and for the start of one that has begun.
+    """
+    dates.check(clock())
+    row = lock(session, facts.id)
+    if dates.starts is not None and row.state not in ("draft", "planned"):
+        raise UsageError(f"{row.format}/{row.slug} has begun already")
+    planned_dates.put(session, row.id, dates)
+    row.zone = dates.zone
+    if row.state == "planned" and dates.starts is None:
+        row.state = "draft"
+    row.revision += 1
+    note_dates(session, clock, row, dates, actor)
+
+
+def note_dates(session: Session, clock: Clock, row: Competition, dates: Dates, actor: str) -> None:
+    """Write dates into the audit."""
+    name = f"competition:{row.format}/{row.slug}"
+    moments = {"starts": dates.starts, "ends": dates.ends}
+    detail = {what: at and at.isoformat() for what, at in moments.items()} | {"zone": row.zone}
+    audit.note(session, clock, actor, "set dates", name, detail=detail, competition_id=row.id)
 
 
 def set_paused(
@@ -256,3 +305,27 @@ def set_values(
     row.revision += 1
     name = f"competition:{row.format}/{row.slug}"
     audit.note(session, clock, actor, "set", name, detail=values, competition_id=row.id)
+
+
+def describe(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    competition: int,
+    *,
+    title: str | None = None,
+    description: str | None = None,
+    actor: str = OPERATOR,
+) -> None:
+    """Give a competition another title or description; None: it stays. Twice: the same.
+
+    Raises UsageError for a title that cannot be a name, and a description that cannot be one.
+    """
+    row = lock(session, competition)
+    if title is not None:
+        row.title = clean_name(title, LONGEST_TITLE)
+    if description is not None:
+        row.description = descriptions.checked(description)
+    row.revision += 1
+    name = f"competition:{row.format}/{row.slug}"
+    detail = {"title": row.title, "characters": len(row.description)}
+    audit.note(session, clock, actor, "describe", name, detail=detail, competition_id=row.id)

@@ -24,7 +24,7 @@ from cw.hub.bots.seats import ClaimedSeat, Hosting
 from cw.hub.matches import claims, replays, states
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kind, Kinds
-from cw.hub.matches.live.telling import Telling, telling
+from cw.hub.matches.live.broadcast import Broadcast, broadcast
 from cw.hub.matches.results import BattleResult, unplayed
 from cw.hub.matches.specs import slots_of, spec_of
 from cw.hub.operation.resources import Resources
@@ -165,17 +165,17 @@ class Attempt:
         claim, clock = self.claim.battle(number), self.resources.clock
         began = clock()
         spec = spec_of(claim, self.resources.settings, self.programs)
-        async with telling(self.resources.lines, claim) as teller:
-            result = await self.play_spec(spec, teller)
+        async with broadcast(self.resources.lines, claim) as watcher:
+            result = await self.play_spec(spec, watcher)
         await self.report(result)
         return await self.stored_battle(claim, number, result, began, clock())
 
-    async def play_spec(self, spec: MatchSpec, teller: Telling) -> MatchResult:
+    async def play_spec(self, spec: MatchSpec, watcher: Broadcast) -> MatchResult:
         """Play one game of the match, and let it be told."""
 
         def watch(progress: MatchProgress) -> None:
             self.turn = self.turns_before + progress.turns
-            teller.watch(progress)
+            watcher.watch(progress)
 
         result = await run_match(spec, on_turn=watch, secrets=self.secrets)
         self.turns_before += result.turns

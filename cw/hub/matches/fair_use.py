@@ -25,7 +25,7 @@ def must_wait(session: Session, clock: Clock, match: int) -> bool:
     One match of an owner is always played. A match that waits is sent again by the next tick.
     """
     owners = owners_of(session, match)
-    count = most_held(session, owners) if owners else 0
+    count = most_matches(session, owners) if owners else 0
     if count == 0 or count < share_of(session, clock) or not others_wait(session, owners):
         return False
     put_back(session, match)
@@ -78,7 +78,7 @@ def slots(session: Session, clock: Clock) -> int:
     return int(sum(beat.figures.get(SLOTS, 0) for beat in beats if beat.role == "worker"))
 
 
-def most_held(session: Session, owners: set[int]) -> int:
+def most_matches(session: Session, owners: set[int]) -> int:
     """Return how many matches are played now of that owner who has most of some."""
     played = (
         programs()

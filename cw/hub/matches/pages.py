@@ -29,7 +29,7 @@ from cw.hub.bots.workshop.pages import written_at
 from cw.hub.bots.workshop.replays import Replays
 from cw.hub.matches import lookup
 from cw.hub.matches.kinds import NO_PART, Kind, Kinds
-from cw.hub.matches.live.telling import is_told
+from cw.hub.matches.live.broadcast import is_broadcast
 from cw.hub.matches.objects import link_to
 from cw.hub.matches.replays import own_key, viewed_key
 from cw.hub.matches.results import NOBODY
@@ -141,7 +141,7 @@ def page(match_id: str) -> ResponseReturnValue:
         (match,) = lookup.with_ratings(reading, [match])
         kind = kind_of(match)
         part = kind.part(reading, match, battle) if kind.part else NO_PART
-    viewer = viewer_shown(match, part.people, plays=match.kind.plays_at_once)
+    viewer = viewer_or_nothing(match, part.people, plays=match.kind.plays_at_once)
     return render_template(
         "hub/matches/match.html",
         match=match,
@@ -176,9 +176,9 @@ def title_of(game: str) -> str:
     return game_page(game).title
 
 
-def viewer_shown(match: MatchView, people: str | None = None, *, plays: bool) -> Markup | str:
+def viewer_or_nothing(match: MatchView, people: str | None = None, *, plays: bool) -> Markup | str:
     """Return the HTML of the viewer of a match that is over or on now; "" for any other."""
-    is_live = match.state == "in_progress" and is_told(match.game)
+    is_live = match.state == "in_progress" and is_broadcast(match.game)
     if not (is_live or match.replay_key):
         return ""
     root, battle = request.script_root, 1 if is_live else wanted_battle()
@@ -216,7 +216,7 @@ def state(match_id: str) -> Response:
 
 def polled(match: MatchView) -> Polled:
     """Return what the page of a match asks again and again."""
-    watched = match.state == "in_progress" and is_told(match.game)
+    watched = match.state == "in_progress" and is_broadcast(match.game)
     payload = {"state": match.state, "sentence": sentence(match), "watched": watched}
     return Polled(match.tag, payload, match.kind.is_public)
 
@@ -234,7 +234,7 @@ def replay(match_id: str) -> ResponseReturnValue:
             "hub/matches/replay.html",
             match=match,
             embedded=embedded,
-            viewer=viewer_shown(match, plays=plays),
+            viewer=viewer_or_nothing(match, plays=plays),
             sentence=sentence(match),
         )
     )

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from sqlalchemy import and_, bindparam, insert, null, select, update
 from sqlalchemy.orm import Session
 
-from cw.hub.bots import health
+from cw.hub.bots.checks import health
 from cw.hub.clock import Clock
 from cw.hub.matches.claims import Claim, hits, mine
 from cw.hub.store.tables import Battle, Match, MatchParticipant

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cw.arena.bots import BotSpec
 from cw.arena.referee import readable
-from cw.arena.transports.http import check_base
+from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import load_protocol
 from cw.hub.accounts.people import HOUSE

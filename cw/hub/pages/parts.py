@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
+from urllib.parse import urlencode
 
 from flask import (
     Blueprint,
@@ -75,6 +76,13 @@ def show_once(heading: str, label: str, secret: str, back: str, *, variable: str
     page = make_response(render_template("hub/pages/secret.html", **values))
     page.headers["Cache-Control"] = "no-store"
     return page
+
+
+def address_with(**changed: object) -> str:
+    """Return the address of this page with other choices; those that are empty are left out."""
+    query = {**request.args.to_dict(), **changed}
+    choices = {name: value for name, value in query.items() if value and name != "format"}
+    return f"{request.path}?{urlencode(choices)}" if choices else request.path
 
 
 def avatar(digest: str | None) -> str:

@@ -38,7 +38,15 @@ from cw.hub.site import (
     limits,
     profile_page,
 )
-from cw.hub.site.admin import competition_pages, people_pages
+from cw.hub.site.admin import (
+    bot_pages,
+    competition_list,
+    competition_pages,
+    log_pages,
+    mail_pages,
+    match_pages,
+    people_pages,
+)
 from cw.hub.site.admin import pages as admin
 from cw.hub.site.api import routes as api
 from cw.hub.site.formats import FORMATS
@@ -66,6 +74,11 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     admin.routes,
     competition_pages.routes,
     people_pages.routes,
+    bot_pages.routes,
+    competition_list.routes,
+    match_pages.routes,
+    mail_pages.routes,
+    log_pages.routes,
     documents.routes,
     feed.routes,
     ready.routes,

@@ -15,10 +15,10 @@ from cw.games.registry import load_strategies
 from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import actor, player, players_only, players_only_json
 from cw.hub.accounts.pages import go
-from cw.hub.bots import asking, check_requests
 from cw.hub.bots import pages as bots
 from cw.hub.bots import views as bot_views
-from cw.hub.bots.condition import Condition, condition_of, conditions
+from cw.hub.bots.checks import asking, check_requests
+from cw.hub.bots.checks.condition import Condition, condition_of, conditions
 from cw.hub.bots.pages import address, find, strategies_of
 from cw.hub.bots.versions import pages as versions
 from cw.hub.bots.views import BotView

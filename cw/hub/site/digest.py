@@ -7,11 +7,11 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts import outbox
-from cw.hub.accounts.letters import Words
+from cw.hub.accounts.mails import outbox
+from cw.hub.accounts.mails.letters import Words
+from cw.hub.accounts.mails.outbox import News
 from cw.hub.accounts.news import digests
 from cw.hub.accounts.news.digests import Period
-from cw.hub.accounts.outbox import News
 from cw.hub.competitions.format import Format
 from cw.hub.operation.resources import Resources
 

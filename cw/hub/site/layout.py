@@ -9,6 +9,7 @@ from flask import Flask
 from cw import kits
 from cw.hub.accounts.access.actor import actor
 from cw.hub.bots.workshop.pages import written_at
+from cw.hub.competitions import description
 from cw.hub.pages.countries import COUNTRIES, flag
 from cw.hub.pages.parts import (
     ago,
@@ -32,6 +33,9 @@ def install(app: Flask) -> None:
         url_for=addresses,
         written_at=written_at,
         site=app.extensions["hub"].settings,
+    )
+    app.jinja_env.filters.update(
+        markdown=description.as_html, first_sentence=description.first_sentence
     )
 
 

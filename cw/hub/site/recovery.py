@@ -15,7 +15,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import deleted, outbox
+from cw.hub.accounts import deleted
+from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock, utc_now
 from cw.hub.matches.states import queue_all
 from cw.hub.operation import keys
@@ -33,7 +34,7 @@ from cw.hub.store.tables import Battle
 TOLERANCE: Final = 0.001
 """How far ratings may be off: the exp of another machine may differ in the last bits."""
 
-MOST_SHOWN: Final = 100
+MOST_DIFFERENCES: Final = 100
 """Differences of ratings that are told."""
 
 SAMPLE: Final = 100
@@ -112,7 +113,7 @@ def differences(database: Database) -> list[str]:
     proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
     with database.reading() as session:
         wrong = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
-        return list(islice(wrong, MOST_SHOWN))
+        return list(islice(wrong, MOST_DIFFERENCES))
 
 
 # The drill

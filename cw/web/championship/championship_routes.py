@@ -73,7 +73,7 @@ def championship_app(folder: Path) -> Flask:
 
 def add_championship(app: Flask, folder: Path) -> None:
     """Let an application show a championship and its replays."""
-    app.extensions["championship"] = Shown(folder.resolve())
+    app.extensions["championship"] = ChampionshipReader(folder.resolve())
     app.extensions["replay_store"] = ReplayStore(folder.resolve() / MATCHES)
     app.register_blueprint(routes)
 
@@ -96,7 +96,7 @@ class Stand:
     page: dict[str, Json]
 
 
-class Shown:
+class ChampionshipReader:
     """Reads a championship anew when something has changed, and only then."""
 
     def __init__(self, folder: Path) -> None:
@@ -239,9 +239,9 @@ def game(name: str) -> AnyResponse:
     return send_from_directory(championship().folder / MATCHES, name, as_attachment=True)
 
 
-def championship() -> Shown:
+def championship() -> ChampionshipReader:
     """Return the championship of this server."""
-    championship: Shown = current_app.extensions["championship"]
+    championship: ChampionshipReader = current_app.extensions["championship"]
     return championship
 
 

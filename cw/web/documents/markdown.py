@@ -47,6 +47,9 @@ class Renderer(RendererHTML):
 MARKDOWN: Final = MarkdownIt("js-default", renderer_cls=Renderer)
 """Tables are on, and HTML in the text is text."""
 
+LOWEST: Final = 6
+"""The level of the smallest headings of HTML."""
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -88,6 +91,17 @@ def linked(words: Sequence[Token], place_of: Callable[[str], str | None]) -> lis
         if token.type == "link_close":
             led.pop()
     return linked_tokens
+
+
+def begin_headings_at(tokens: Sequence[Token], top: int) -> None:
+    """Give the headings of a text the levels from `top` on, none of them left out."""
+    level = top - 1
+    for token in tokens:
+        if token.type == "heading_open":
+            asked = top - 1 + int(token.tag[1:])
+            level = min(level + 1, max(top, asked), LOWEST)
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{level}"
 
 
 def sections(tokens: Sequence[Token]) -> Iterator[Heading]:

@@ -29,7 +29,7 @@ CARD: Final = 640 / 400
 
 FEWEST: Final = 2
 SEED: Final = 1
-SHOWN: Final = 0.6
+PROGRESS: Final = 0.6
 """Of the match, the part that has been played in the position."""
 
 
@@ -46,7 +46,7 @@ class SampleMatch:
 def sample_picture(game: str) -> bytes:
     """Return the picture of a position as SVG, made once; raise an ArenaError if that fails."""
     match = sample_match(game)
-    last = round(SHOWN * len(match.turns))
+    last = round(PROGRESS * len(match.turns))
     players = [{"player": player, "name": str(player)} for player in match.players]
     document = {"players": players, "turns": match.turns}
     picture = replace(load_picture(game), dark=True)

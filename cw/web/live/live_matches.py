@@ -24,7 +24,7 @@ from cw.web.live.live_match import Guest, LiveMatch
 from cw.web.live.loop_thread import LoopThread
 from cw.web.live.shares import PART, MatchMeter, Shares
 
-MOST_KEPT: Final = 64
+CAPACITY: Final = 64
 """Most matches that are kept, running ones included; the oldest finished one is dropped."""
 
 MOST_WITH_GUESTS: Final = 16
@@ -305,7 +305,7 @@ class LiveMatches:
 
     def _forget(self) -> None:
         """Forget matches that are over if there are too many, of those first who have the most."""
-        while len(self._matches) > MOST_KEPT:
+        while len(self._matches) > CAPACITY:
             counts = Counter(match.visitor for match in self._matches.values())
             over = [match for match in self._matches.values() if match.over]
             if not over:

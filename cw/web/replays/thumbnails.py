@@ -17,7 +17,7 @@ from cw.web.replays.last_picture import painted
 from cw.web.replays.replay_store import StoredFile
 from cw.web.replays.replay_summary import LARGEST_LISTED, decoded
 
-MOST_KEPT: Final = 300
+CAPACITY: Final = 300
 """Pictures that are cached, of a few kilobytes each."""
 
 LARGEST_PLAYED: Final = 3 * 1024 * 1024
@@ -97,7 +97,7 @@ class Thumbnails:
 
     def _keep(self, key: Key, picture: Thumbnail) -> None:
         self._pictures[key] = picture
-        if len(self._pictures) > MOST_KEPT:
+        if len(self._pictures) > CAPACITY:
             self._pictures.popitem(last=False)
 
     def _ask(self, key: Key, file: StoredFile) -> None:

@@ -24,15 +24,15 @@ from cw.web.live.live_matches import LiveMatches
 from cw.web.live.loop_thread import LoopThread
 from cw.web.replays.replay_store import ReplayStore
 from cw.web.workshop.desk import MOST_SEED, WantedRun
-from cw.web.workshop.run import Run, player_of
-from cw.web.workshop.tasks import Work
-from cw.web.workshop.telling import (
+from cw.web.workshop.page_documents import (
     ask_document,
     check_document,
     run_document,
     series_document,
     turn_document,
 )
+from cw.web.workshop.run import Run, player_of
+from cw.web.workshop.tasks import Work
 from cw.workshop.building import Builder, FolderBuilder
 from cw.workshop.checking import Check
 from cw.workshop.exchanges import Exchanges

@@ -51,9 +51,9 @@ def test_every_game_is_drawn_at_any_turn(opened: Open, game: str) -> None:
 @pytest.mark.parametrize("game", MATCHES)
 def test_frames_actions_and_result_are_those_of_the_document(opened: Open, game: str) -> None:
     page = opened(game)
-    assert frames_shown(page, game) == frames(game)
+    assert frames_on(page, game) == frames(game)
     document = replay.decode(replay.encode(recorded(game), packed=False))
-    assert actions_shown(page, game) == [turn["actions"] for turn in document["turns"]]
+    assert actions_on(page, game) == [turn["actions"] for turn in document["turns"]]
     result = page.get_by_role("region", name="Result")
     expect(result.get_by_role("row")).to_have_count(len(MATCHES[game][0]) + 1)
     reason = page.locator("#reason").inner_text()
@@ -66,7 +66,7 @@ def test_frames_actions_and_result_are_those_of_the_document(opened: Open, game:
     )
 
 
-def frames_shown(page: Page, game: str) -> Any:
+def frames_on(page: Page, game: str) -> Any:
     """Return the frames of all turns, which the viewer is asked for in a mixed order."""
     return page.evaluate(
         """async (address) => {
@@ -84,7 +84,7 @@ def frames_shown(page: Page, game: str) -> Any:
     )
 
 
-def actions_shown(page: Page, game: str) -> Any:
+def actions_on(page: Page, game: str) -> Any:
     """Return the actions of all turns."""
     return page.evaluate(
         """async (address) => {

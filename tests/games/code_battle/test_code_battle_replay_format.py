@@ -46,9 +46,9 @@ def exported(recorded: replay.Document) -> bytes:
 
 def written(file: ReplayFile) -> bytes:
     """Return the file that the exporter makes of one that was read."""
-    assert file.retold is not None
+    assert file.own_match is not None
     states = list(replay.states(GAME, file.document))
-    return book.export(file.document, states, file.retold.credits)
+    return book.export(file.document, states, file.own_match.credits)
 
 
 @pytest.mark.parametrize("match", MATCHES)

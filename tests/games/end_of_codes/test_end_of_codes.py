@@ -426,13 +426,13 @@ def test_the_mirror_image_of_a_round_is_the_round_of_the_mirror_image(seed: int)
     state = random_state(rng)
     replies_of = random_replies(rng, state)
     swap = {"east": "west", "west": "east", "north": "north", "south": "south"}
-    mirrored_said = {
+    mirrored_answers = {
         player: reply
         if isinstance(reply, Fault)
         else {"intent": [i | {"direction": swap[i["direction"]]} for i in reply["intent"]]}
         for player, reply in replies_of.items()
     }
-    after = GAME.step(mirrored(state), mirrored_said)
+    after = GAME.step(mirrored(state), mirrored_answers)
     assert creatures(after) == creatures(mirrored(GAME.step(state, replies_of)))
 
 

@@ -8,7 +8,8 @@ import pytest
 import requests
 from sqlalchemy import select, update
 
-from cw.hub.accounts import audit, mail, outbox
+from cw.hub.accounts import audit
+from cw.hub.accounts.mails import mail, outbox
 from cw.hub.store.tables import Mail, Ticket, User
 from tests.hub.conftest import ON_BOTH, ON_SQLITE
 from tests.hub.sites import PASSWORD, Site, Visitor, words_of

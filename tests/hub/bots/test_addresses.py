@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import select, update
 
 from cw.arena.bots import BotSpec
-from cw.hub.bots import checks
 from cw.hub.bots.addresses import (
     INSECURE,
     INTERNAL,
@@ -20,6 +19,7 @@ from cw.hub.bots.addresses import (
     host_of,
     isolation_of,
 )
+from cw.hub.bots.checks import jobs
 from cw.hub.competitions.daily.readiness import probe_bot
 from cw.hub.competitions.tournament.teams.assigned_bots import NO_URL
 from cw.hub.operation.resources import Resources
@@ -192,5 +192,5 @@ def test_a_probe_sends_no_key_in_clear(public_site: Site) -> None:
 def test_a_check_says_that_https_is_needed(resources: Resources) -> None:
     settings = replace(resources.settings, public_url="https://hub.example")
     public, target = replace(resources, settings=settings), known(resources, "http://bot.example")
-    steps = asyncio.run(checks.steps_of(public, target))
+    steps = asyncio.run(jobs.steps_of(public, target))
     assert steps == [{"step": "address", "ok": False, "problem": INSECURE, "fix": ""}]

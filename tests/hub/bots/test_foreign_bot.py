@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.bots import checks
 from cw.hub.bots import verbs as bots
+from cw.hub.bots.checks import jobs
 from cw.hub.bots.verbs import NewBot
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
@@ -51,7 +51,7 @@ def test_it_passes_the_check_and_plays_without_a_fault(resources: Resources) -> 
     own_bot = ann.do(lambda s: bots.register(s, ann.clock, resources.sealer, ann.id, new))
     with serving(own_bot.secret) as address:
         ann.do(lambda s: s.execute(update(Bot).values(endpoint=address)))
-        checks.check_bot(resources, own_bot.id)
+        jobs.check_bot(resources, own_bot.id)
         bot = ann.find("Foreign")
         assert (bot.status, bot.reason) == ("ACTIVE", "")
         assert all(step["ok"] for step in bot.checks)

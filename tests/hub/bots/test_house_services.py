@@ -15,9 +15,10 @@ from cw.cli import main
 from cw.games.registry import load_strategies
 from cw.hub.accounts import people
 from cw.hub.accounts.people import HOUSE, UsernameTaken
-from cw.hub.bots import checks, house
+from cw.hub.bots import house
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.addresses import INSECURE, INTERNAL, address_problem, isolation_of
+from cw.hub.bots.checks import jobs
 from cw.hub.bots.verbs import NameTaken, NewBot
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.planning import Plan, Seat, plan
@@ -92,7 +93,7 @@ def test_a_service_is_added_checked_and_moved(public: Resources, service: str) -
     with public.database.writing() as session:
         added = house.add_service(session, public, new, SECRET)
     assert added.secret == ""
-    checks.check_bot(public, added.id)
+    jobs.check_bot(public, added.id)
     assert statuses(public) == {"Rusher-2": "ACTIVE"}
     with public.database.writing() as session:
         assert house.add_service(session, public, new, SECRET).id == added.id
@@ -101,7 +102,7 @@ def test_a_service_is_added_checked_and_moved(public: Resources, service: str) -
         with public.database.writing() as session:
             house.add_service(session, public, change, secret)
         assert statuses(public) == {"Rusher-2": "PENDING"}
-        checks.check_bot(public, added.id)
+        jobs.check_bot(public, added.id)
         assert statuses(public) == {"Rusher-2": "INACTIVE"}
 
 
@@ -113,7 +114,7 @@ def test_a_player_cannot_have_a_bot_there(public: Resources, service: str) -> No
         theirs = bots.register(session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", secure))
         with pytest.raises(NameTaken):
             house.add_service(session, public, NewBot(GAME, "ADA-1", service), SECRET)
-    checks.check_bot(public, theirs.id)
+    jobs.check_bot(public, theirs.id)
     assert statuses(public) == {"Ada-1": "INACTIVE"}
     with public.database.writing() as session, pytest.raises(UsernameTaken):
         people.register(session, clock, HOUSE.upper(), "h@example.org", "x")

@@ -19,9 +19,9 @@ from sqlalchemy.orm import Session
 from cw.arena.sandbox import bubblewrap
 from cw.games.registry import load_game
 from cw.hub.accounts import audit
-from cw.hub.bots import health as bot_health
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
+from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions

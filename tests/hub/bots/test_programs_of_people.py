@@ -77,7 +77,7 @@ class Owner:
     """Somebody with a program."""
 
     def __init__(self, site: Site, name: str = "ann") -> None:
-        site.open_competition("paint")
+        site.open_competition("paint", options={"turns": 10})
         self.site, self.name = site, name
         self.browser = site.player(name)
         site.queue.jobs.clear()

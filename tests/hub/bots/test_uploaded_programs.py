@@ -17,8 +17,9 @@ from cw.arena.sandbox import bubblewrap
 from cw.errors import UsageError
 from cw.games.endings import FORFEITS
 from cw.games.registry import load_game
-from cw.hub.bots import checks, packages
-from cw.hub.bots import health as bot_health
+from cw.hub.bots import packages
+from cw.hub.bots.checks import health as bot_health
+from cw.hub.bots.checks import jobs
 from cw.hub.bots.programs import NO_PROGRAMS, object_key, unpacked
 from cw.hub.bots.versions import verbs as versions
 from cw.hub.bots.versions.verbs import Upload
@@ -166,7 +167,7 @@ def test_kit_bots_play_paint_from_the_start_of_the_host_to_the_ladder(site: Site
 
 def test_a_kit_bot_plays_a_round_of_paint_and_passes_its_check(paint: Duel) -> None:
     assert paint.upload("alpha", "kit.zip", PAINTER) == 1
-    checks.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
+    jobs.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
     assert paint.bot("alpha").health == "fine", paint.bot("alpha").checks
     paint.of.happens("start")
     assert paint.of.play(1) == 1
@@ -188,7 +189,7 @@ def test_a_new_version_plays_from_the_next_match_and_an_earlier_one_may_again(pa
     (fault, *_) = paint.do(lambda s: last_faults(s, paint.bot("alpha").id))
     assert fault.is_practice
     assert "the first" in fault.detail
-    checks.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
+    jobs.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
     assert paint.bot("alpha").health == "wrong"
     for number in (3, 0):
         with pytest.raises(UsageError, match="no such version"):

@@ -222,7 +222,7 @@ def test_versions_play_each_other_on_the_page_of_their_owner(site: Site) -> None
     assert [tuple(seat) for seat in seats] == [("Painter-2", 2, []), ("Painter-1", 1, [])]
     assert "2 matches, score " in words_of(ann.open(page))
     make_admin(site, "bob")
-    assert "Painter-2 against Painter-1" in words_of(Visitor.open(bob, "/admin"))
+    assert "Painter-2 against Painter-1" in words_of(Visitor.open(bob, "/admin/matches"))
     stopped = ann.fill(f"{page.partition('?')[0]}/stop", on=page, game="paint")
     assert stopped.status_code == 303
     assert "Stopped, as its owner wished" in words_of(ann.open(page))

@@ -23,7 +23,7 @@ from tests.hub.sites import Site, Visitor, words_of
 
 ME = Worker("me", 1, KINDS)
 STATES: tuple[MatchState, ...] = ("queued", "in_progress", "interrupted")
-SHOWN = "Players, map and seed are shown when the match is over."
+NOTICE = "Players, map and seed are shown when the match is over."
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def test_nobody_reads_what_is_hidden_before_the_end(
     for browser in (visitor, root, admin, owner):
         for path, text in texts_for(site, browser, match).items():
             assert match.leaks(text) == [], path
-    assert SHOWN in visitor.open(f"/match/{match.match_id}").text
+    assert NOTICE in visitor.open(f"/match/{match.match_id}").text
     document = visitor.open(f"/api/v1/matches/{match.match_id}").json()
     hidden = ("seed", "map_id", "level")
     assert [document[name] for name in hidden] == [None] * 3
@@ -113,7 +113,7 @@ def test_all_is_shown_after_the_end(arena: Arena, site: Site) -> None:
     page = words_of(browser.open(f"/match/{match.match_id}"))
     for word in (f"Seed {match.seed}", f"Map {match.map_id}", *match.names):
         assert word in page
-    assert SHOWN not in page
+    assert NOTICE not in page
     document = browser.open(f"/api/v1/matches/{match.match_id}").json()
     assert (str(document["seed"]), document["map_id"]) == (match.seed, match.map_id)
     assert document["level"] == 800

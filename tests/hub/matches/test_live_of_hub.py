@@ -11,7 +11,7 @@ from cw.arena.bots import BotSpec
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.matches import planning
 from cw.hub.matches.claims import Claim
-from cw.hub.matches.live.telling import Telling, so_far
+from cw.hub.matches.live.broadcast import Broadcast, so_far
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.operation.passing_lines import LinesAway, OwnLines, PassingLines, RedisLines
 from cw.hub.operation.resources import Resources
@@ -39,11 +39,11 @@ def played() -> MatchProgress:
     return seen[-1]
 
 
-def tell(lines: PassingLines, claim: Claim) -> Telling:
-    teller = Telling(lines, claim)
-    teller.watch(played())
-    asyncio.run(teller.tell_once())
-    return teller
+def tell(lines: PassingLines, claim: Claim) -> Broadcast:
+    broadcast = Broadcast(lines, claim)
+    broadcast.watch(played())
+    asyncio.run(broadcast.tell_once())
+    return broadcast
 
 
 def running(resources: Resources, game: str = "paint", kind: str = "daily") -> str:
@@ -66,7 +66,7 @@ def test_a_running_match_is_watched_and_its_seed_stays_hidden(
     assert "data-live=" in visitor.open(f"/match/{match}").text
     assert match in visitor.open("/live").text
     assert f"/replay/{match}" in visitor.open("/").text
-    teller = tell(resources.lines, claimed(match, resources))
+    broadcast = tell(resources.lines, claimed(match, resources))
     whole = visitor.open(f"/match/{match}/live")
     document = whole.json()
     assert (document["seed"], document["start"], len(document["turns"])) == (0, None, 8)
@@ -80,7 +80,7 @@ def test_a_running_match_is_watched_and_its_seed_stays_hidden(
     assert known.status_code == 304
     # A page that knows another attempt gets the whole of this one.
     assert len(visitor.open(f"/match/{match}/live?after=6&run=0.1").json()["turns"]) == 8
-    assert teller.turns == 8
+    assert broadcast.turns == 8
 
 
 @ON_SQLITE
@@ -103,15 +103,15 @@ def test_practice_is_watched_by_those_who_play_alone(site: Site, resources: Reso
 @ON_SQLITE
 def test_a_list_that_was_lost_is_told_anew(resources: Resources) -> None:
     lines = OwnLines()
-    teller = tell(lines, claimed("m_1", resources))
+    broadcast = tell(lines, claimed("m_1", resources))
     lines.replace("m_1", b"of somebody else")
-    teller.watch(played())
-    teller.turns = 7
-    asyncio.run(teller.tell_once())
-    asyncio.run(teller.tell_once())
+    broadcast.watch(played())
+    broadcast.turns = 7
+    asyncio.run(broadcast.tell_once())
+    asyncio.run(broadcast.tell_once())
     document = so_far(lines, "m_1")
     assert document is not None
-    assert [len(document.since(None)["turns"]), teller.turns] == [8, 8]
+    assert [len(document.since(None)["turns"]), broadcast.turns] == [8, 8]
 
 
 def test_away_redis_is_said_and_nothing_else_fails() -> None:

@@ -9,8 +9,9 @@ from math import inf
 import pytest
 
 from cw.errors import Failure
-from cw.hub.accounts import outbox, people
-from cw.hub.accounts.outbox import Claim
+from cw.hub.accounts import people
+from cw.hub.accounts.mails import outbox
+from cw.hub.accounts.mails.outbox import Claim
 from cw.hub.clock import Clock
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import heartbeats, marks
@@ -96,7 +97,8 @@ def test_doctor_and_the_page_of_admins_name_a_scheduler_that_does_not_tick(
     assert alarm in words_of(root.open("/admin"))
     tick(resources)
     assert examined(resources, hub_clock).ok
-    page = words_of(root.open("/admin"))
+    assert alarm not in words_of(root.open("/admin"))
+    page = words_of(root.open("/admin/matches"))
     assert alarm not in page
     assert "a:1" in page
     hub_clock.advance(61)
@@ -121,14 +123,18 @@ def test_mails_that_could_not_be_sent_are_shown_and_sent_again(
     sample = Metrics(resources).registry.get_sample_value
     assert sample("cw_mails", {"state": "dead"}) == 1
     assert sample("cw_mails_failed_total") == 1
-    page = words_of(root.open("/admin"))
-    assert "Ada verify refused" in page
+    assert "1 mail could not be sent." in words_of(root.open("/admin"))
+    page = words_of(root.open(mails := "/admin/mails"))
+    assert "Ada confirm the address could not be sent refused" in page
     assert "example.org" not in page
-    assert root.fill(f"/admin/mails/{mail_id}/send", "/admin").status_code == 303
+    assert root.fill(f"{mails}/{mail_id}/send", mails).status_code == 303
+    assert "Nothing has changed: tick the box to confirm." in words_of(root.open(mails))
+    assert root.fill(f"{mails}/{mail_id}/send", mails, sure="yes").status_code == 303
     site.do_jobs()
     assert len(site.mails()) == 1
-    assert root.fill(f"/admin/mails/{mail_id}/send", "/admin").status_code == 303
-    assert "The mail is not as you saw it." in words_of(root.open("/admin"))
+    assert root.fill(f"{mails}/{mail_id}/send", mails, sure="yes").status_code == 303
+    assert "The mail is not as you saw it." in words_of(root.open(mails))
+    assert f"Root send mail mail:{mail_id}" in words_of(root.open("/admin/log"))
 
 
 @pytest.mark.thorough

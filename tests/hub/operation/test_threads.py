@@ -48,22 +48,22 @@ def test_last_words_that_take_too_long_are_not_waited_for(monkeypatch: pytest.Mo
 
 def test_a_process_that_is_told_to_end_does_not_wait_for_its_jobs() -> None:
     process, words = Process(), []
-    never, told = Event(), Event()
+    never, begun = Event(), Event()
 
-    class Told(Event):
+    class Interrupt(Event):
         def wait(self, timeout: float | None = None) -> bool:
             """Wait as the main thread does, which Ctrl-C interrupts."""
             raise KeyboardInterrupt
 
-    process.threads.stopping = Told()
+    process.threads.stopping = Interrupt()
     process.threads.last_words = lambda: words.append("given back")
 
     def job() -> None:
-        told.set()
+        begun.set()
         never.wait()
 
     process.threads.start("job", job)
-    told.wait()
+    begun.wait()
     process.threads.wait()
     assert (process.codes, words) == ([0], ["given back"])
     process.threads.stopping.set()

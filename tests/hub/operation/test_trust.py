@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw.hub.bots import health
+from cw.hub.bots.checks import health
 from cw.hub.bots.programs import sandbox_of
 from cw.hub.competitions.format import hosting_by
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup
-from cw.hub.competitions.tournament.progress import claimed
+from cw.hub.competitions.tournament.rounds.progress import claimed
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.specs import spec_of

@@ -130,8 +130,8 @@ def test_pages_are_bounded_in_bytes() -> None:
     pages = ShownPages(10 * (1000 + LONGEST + OVERHEAD))
     for number in range(20):
         pages.put(("http://hub/", f"/{number}?"), ShownPage(b"x" * 1000, now, 0))
-    kept = [number for number in range(20) if pages.find(("http://hub/", f"/{number}?"), now, 0)]
-    assert kept == list(range(10, 20))
+    numbers = [number for number in range(20) if pages.find(("http://hub/", f"/{number}?"), now, 0)]
+    assert numbers == list(range(10, 20))
     pages.put(("http://hub/", "/large?"), ShownPage(b"x" * 100_000, now, 0))
     assert pages.find(("http://hub/", "/large?"), now, 0) is None
     assert pages.find(("http://hub/", "/19?"), now, 0) is not None

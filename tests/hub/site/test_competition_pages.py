@@ -70,16 +70,19 @@ def test_format_and_game_are_chosen_first(ada: Visitor) -> None:
 def test_a_competition_is_created_as_a_draft_and_another_like_it(
     site: Site, ada: Visitor, kind: str, typed: dict[str, str], settings: dict[str, object]
 ) -> None:
-    page = create(ada, kind, "paint", title="Paint for all", slug="all", **typed)
+    words = {"title": "Paint for all", "description": "For **all**. Come!"}
+    page = create(ada, kind, "paint", slug="all", **words, **typed)
     assert page == f"/competitions/{kind}/all"
     facts = facts_of(site, f"{kind}/all")
     assert (facts.title, facts.state, facts.game) == ("Paint for all", "draft", "paint")
-    assert facts.settings == settings
+    assert (facts.description, facts.settings) == ("For **all**. Come!", settings)
     texts = values_of(ada.open(page).text)
-    again = values_of(ada.open(f"{NEW}?like={kind}/all").text)
-    assert {name: again[name] for name in texts if name != "name"} == {
-        name: text for name, text in texts.items() if name != "name"
+    another = ada.open(f"{NEW}?like={kind}/all").text
+    again = values_of(another)
+    assert {name: again[name] for name in texts if name != "title"} == {
+        name: text for name, text in texts.items() if name != "title"
     }
+    assert ">For **all**. Come!</textarea>" in another
     with site.resources.database.reading() as session:
         acts = session.execute(select(Audit.actor, Audit.verb).order_by(Audit.id)).all()
     assert ("Ada", "new") in acts
@@ -153,3 +156,85 @@ def test_a_cup_of_bots_that_are_not_there_does_not_begin(site: Site, ada: Visito
     ada.fill(f"{page}/state", on=page, state="running")
     assert "there is no bot 'Ann' that plays paint" in words_of(ada.open(page))
     assert facts_of(site, "cup/cup").state == "draft"
+
+
+def test_title_and_description_are_changed_later_and_wrong_ones_refused(
+    site: Site, ada: Visitor
+) -> None:
+    page = create(ada, "rated", "paint", title="Paint", slug="all")
+    words = {"title": "Paint again", "description": "For **all**."}
+    assert ada.fill(f"{page}/words", on=page, **words).status_code == 303
+    facts = facts_of(site, "rated/all")
+    assert (facts.title, facts.description) == ("Paint again", "For **all**.")
+    refused = ada.fill(f"{page}/words", on=page, title="Paint", description="x" * 4001)
+    assert refused.status_code == 422
+    assert "the description has 4,001 characters, more than 4,000" in words_of(refused)
+    assert "x" * 4001 in refused.text
+    assert facts_of(site, "rated/all").title == "Paint again"
+
+
+def test_a_host_changes_what_people_read_of_a_tournament(site: Site, ada: Visitor) -> None:
+    page = create(ada, "tournament", "hexagon", title="Duel", slug="duel", description="Old.")
+    assert facts_of(site, "tournament/duel").description == "Old."
+    words = {"title": "The duel", "description": "For **all**."}
+    assert ada.fill(f"{page}/describe", on=page, **words).status_code == 303
+    facts = facts_of(site, "tournament/duel")
+    assert (facts.title, facts.description) == ("The duel", "For **all**.")
+    long = {"title": "Duel", "description": "x" * 4001}
+    assert ada.fill(f"{page}/describe", on=page, **long).status_code == 422
+
+
+def test_one_that_begins_by_itself_is_announced_and_its_times_are_of_a_zone(
+    site: Site, ada: Visitor
+) -> None:
+    typed = {
+        "starts": "2026-11-21T18:00",
+        "ends": "2026-12-21T18:00",
+        "dates_zone": "Europe/Athens",
+    }
+    page = create(ada, "rated", "paint", title="Paint", slug="paint", **typed)
+    draft = ada.open(page)
+    assert 'value="2026-11-21T18:00"' in draft.text
+    assert "Announce it" in words_of(draft)
+    fresh = {"cookies": {"theme": "dark"}}
+    assert site.visitor().open("/leaderboard?game=paint", **fresh).status_code == 404
+    ada.fill(f"{page}/state", on=page, state="planned")
+    assert "It begins in 22 hours by itself" in words_of(ada.open(page))
+    shown = site.visitor().open("/leaderboard?game=paint", **fresh)
+    assert "Begins in 22 hours, and ends in 1 month" in words_of(shown)
+    assert '<time datetime="2026-11-21T16:00:00Z"' in shown.text
+    assert "Paint begins in 22 hours" in words_of(site.visitor().open("/", **fresh))
+    [row] = site.visitor().open("/api/v1/status").json()["competitions"]
+    assert (row["state"], row["starts_at"]) == ("planned", "2026-11-21T16:00:00Z")
+    past = {**typed, "starts": "2026-11-01T18:00"}
+    refused = ada.fill(f"{page}/dates", on=page, **past)
+    assert (refused.status_code, "the start lies in the past" in words_of(refused)) == (422, True)
+    assert ada.fill(f"{page}/dates", on=page, dates_zone="UTC").status_code == 303
+    assert facts_of(site, "rated/paint").state == "draft"
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "settings"),
+    [
+        ("daily", "/ranking?game=paint", {}),
+        ("rated", "/leaderboard?game=paint", {}),
+        ("cup", "/cup/paint", {"bots": "Ann,Bob"}),
+    ],
+)
+def test_a_draft_is_previewed_by_admins_alone(
+    site: Site, ada: Visitor, kind: str, path: str, settings: dict[str, str]
+) -> None:
+    words = {"title": "Paint", "slug": "paint", "description": "For **all**."}
+    page = create(ada, kind, "paint", **words, **settings)
+    assert f'href="{path}"' in ada.open(page).text
+    preview = ada.open(path)
+    assert "Preview. Admins alone see this draft." in words_of(preview)
+    assert "For <strong>all</strong>." in preview.text
+    for visitor in (site.visitor(), site.player("Bob")):
+        assert visitor.open(path).status_code == 404
+    assert words["description"] not in site.visitor().open("/api/v1/status").text
+    with site.resources.database.writing() as session:
+        competitions.set_state(session, site.clock, facts_of(site, f"{kind}/paint").id, "running")
+    shown = site.player("Cid").open(path).text
+    assert "For <strong>all</strong>." in shown
+    assert "Preview" not in shown

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts import mail
+from cw.hub.accounts.mails import mail
 from cw.hub.accounts.news import digests
 from cw.hub.site import digest
 from cw.hub.site.formats import FORMATS

@@ -20,7 +20,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.routing import Rule
 
 from cw.hub.competitions.tournament.host.actions import ACTIONS
-from tests.effort import amount
+from tests.effort import THOROUGH, amount
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.daily_hub import Hub
 from tests.hub.ladder_rows import duel
@@ -302,39 +302,39 @@ def send_values(
     return send(site, asker, route, path, data=sent, content_type=FORM)
 
 
-def test_no_single_value_is_a_fault_of_ours(filled: Site) -> None:
-    askers, known = askers_of(filled), known_names(filled)
-    learn(filled, askers, known)
+def ask_with_single_values(
+    site: Site, askers: Sequence[Asker], known: Mapping[str, Sequence[str]], most: int
+) -> None:
+    """Send one hostile value at a time."""
     cases = [
         (route, verb, name, value)
-        for route in routes_of(filled)
+        for route in routes_of(site)
         for verb in (known["verb"] if "<verb>" in route.rule.rule else [""])
         for name in sorted(Listening.names[route.rule.endpoint])
         for value in HOSTILE
     ]
     draw = Random(1)
     draw.shuffle(cases)
-    most = amount(150, 1_000, "CW_FORM_CASES")
     for route, verb, name, value in cases[:most]:
         asker = askers[-1] if verb else draw.choice(askers)
         path = first_path(route, known, verb)
-        code = send_values(filled, asker, route, path, {name: value})
+        code = send_values(site, asker, route, path, {name: value})
         assert code < 500, (asker.name, route.method, path, name, value)
 
 
-@pytest.mark.thorough
-def test_no_values_together_are_a_fault_of_ours(filled: Site) -> None:
-    askers, known = askers_of(filled), known_names(filled)
-    learn(filled, askers, known)
+def ask_with_values_together(
+    site: Site, askers: Sequence[Asker], known: Mapping[str, Sequence[str]], most: int
+) -> None:
+    """Send any values of several fields together."""
     names = {endpoint: sorted(ids) for endpoint, ids in Listening.names.items()}
-    routes = routes_of(filled)
+    routes = routes_of(site)
     codes: Counter[int] = Counter()
     there = {value for values in known.values() for value in values}
     meant = st.sampled_from(sorted({*there, *MEANT}))
 
     @seed(0)
     @settings(
-        max_examples=amount(150, 1_000, "CW_FORM_CASES"),
+        max_examples=most,
         deadline=None,
         database=None,
         phases=[Phase.generate],
@@ -349,14 +349,24 @@ def test_no_values_together_are_a_fault_of_ours(filled: Site) -> None:
         optional = {name: st.one_of(*[meant] * 5, TEXTS) for name in looked_for}
         values = data.draw(st.fixed_dictionaries({}, optional=optional), "values")
         if route.rule.endpoint == "matches.move":
-            code = send(filled, asker, route, path, json=data.draw(BODIES, "body"))
+            code = send(site, asker, route, path, json=data.draw(BODIES, "body"))
         else:
-            code = send_values(filled, asker, route, path, values)
+            code = send_values(site, asker, route, path, values)
         codes[code] += 1
         assert code < 500, (asker.name, route.method, path, values)
 
     ask()
     assert {200, 303, 404} <= set(codes), codes
+
+
+def test_no_values_are_a_fault_of_ours(filled: Site) -> None:
+    """One value at a time and, among all tests, several together: the pages are learned once."""
+    askers, known = askers_of(filled), known_names(filled)
+    learn(filled, askers, known)
+    most = amount(150, 1_000, "CW_FORM_CASES")
+    ask_with_single_values(filled, askers, known, most)
+    if THOROUGH:
+        ask_with_values_together(filled, askers, known, most)
 
 
 BOUNDED = {

@@ -410,7 +410,7 @@ def test_a_person_who_does_not_move_makes_way_however_long_the_page_is_open(
 def test_whose_matches_are_kept_most_are_forgotten_first(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.web.live.live_matches.MOST_KEPT", 3)
+    monkeypatch.setattr("cw.web.live.live_matches.CAPACITY", 3)
     ann = served()
     bob = from_address(ann, "10.0.0.2")
     of_bob = begin(bob, "hexagon", TWO | {"size": "3"})
@@ -429,7 +429,7 @@ def test_the_owner_may_have_all_places(served: Served) -> None:
 def test_old_matches_are_forgotten(
     served: Served, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.web.live.live_matches.MOST_KEPT", 2)
+    monkeypatch.setattr("cw.web.live.live_matches.CAPACITY", 2)
     client = served()
     addresses = []
     for _ in range(3):

@@ -298,7 +298,7 @@ class TestPictures:
     ) -> None:
         fill(tmp_path, 3)
         painted: list[int] = []
-        monkeypatch.setattr(thumbnails, "MOST_KEPT", 2)
+        monkeypatch.setattr(thumbnails, "CAPACITY", 2)
 
         def noted(document: replay.Document, _dark: bool) -> bytes:
             painted.append(len(document["turns"]))

@@ -16,7 +16,7 @@ from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.operation.settings import HubSettings
 
-SHOWN: Final = 5
+MOST_TIMES: Final = 5
 """Due times that are printed."""
 
 
@@ -35,7 +35,9 @@ def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
 
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> list[str]:
         daily_only(of)
-        return [f"{due:%Y-%m-%d %H:%M} UTC" for due in daily.upcoming(session, clock, of, SHOWN)]
+        return [
+            f"{due:%Y-%m-%d %H:%M} UTC" for due in daily.upcoming(session, clock, of, MOST_TIMES)
+        ]
 
     dues = do(settings, name, act)
     tell({"competition": name, "next": dues}, "\n".join(dues) or "none is planned", as_json=as_json)

@@ -18,7 +18,7 @@ from cw.hub.operation.resources import opened
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.tables import Competition
 
-MOST_SHOWN: Final = 100
+MOST_DIFFERENCES: Final = 100
 SLUG = click.argument("slug", required=False)
 
 
@@ -49,7 +49,7 @@ def verify(settings: HubSettings, slug: str | None, tolerance: float, as_json: b
         resources.database.reading() as session,
     ):
         for one in chosen(rated.rated_competitions(session), slug):
-            own = islice(proof.verify(session, one.id, tolerance), MOST_SHOWN)
+            own = islice(proof.verify(session, one.id, tolerance), MOST_DIFFERENCES)
             differences += [(one.slug, difference) for difference in own]
     if as_json:
         documents = [

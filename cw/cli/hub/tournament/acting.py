@@ -13,9 +13,9 @@ from cw.cli.hub.user import opened
 from cw.errors import UsageError
 from cw.hub.clock import Clock, utc_now
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.tournament import progress
 from cw.hub.competitions.tournament.host import overview
 from cw.hub.competitions.tournament.host import teams as host_teams
+from cw.hub.competitions.tournament.rounds import progress
 from cw.hub.competitions.tournament.settings import FORMAT
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.operation.settings import HubSettings

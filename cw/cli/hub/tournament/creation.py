@@ -33,6 +33,8 @@ class NewTournament:
     slug: str
     game: str
     title: str
+    description: str
+    """"": as the file says."""
     config: Path | None
     teams: Path | None
     cards: Path | None
@@ -74,15 +76,22 @@ def config_of(options: NewTournament) -> TournamentConfig:
         raise UsageError(f"{options.config}: {error}" if options.config else str(error)) from None
     if options.title:
         config = replace(config, title=options.title)
+    if options.description:
+        config = replace(config, description=options.description)
     return with_teams(config, [] if options.teams is None else lines_of(options.teams))
 
 
 def lines_of(file: Path) -> Sequence[NewTeam]:
     """Return the teams of a list."""
+    return list(team_lines(read_text(file)))
+
+
+def read_text(file: Path | None) -> str:
+    """Return the text of a file, "" for none; raise UsageError for what is not UTF-8."""
     try:
-        return list(team_lines(read_bounded(file).decode("utf-8-sig")))
+        return "" if file is None else read_bounded(file).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{file}: the names must be written in UTF-8") from None
+        raise UsageError(f"{file}: it must be written in UTF-8") from None
 
 
 def read_bounded(file: Path) -> bytes:

@@ -12,10 +12,10 @@ from cw.cli.hub.options import as_json, with_settings
 from cw.cli.hub.tournament.acting import act, counted, find
 from cw.cli.hub.user import opened, tell
 from cw.hub.clock import Clock, utc_now
-from cw.hub.competitions.tournament import progress
 from cw.hub.competitions.tournament.groups import NewGroup, add_group
 from cw.hub.competitions.tournament.host import overview
 from cw.hub.competitions.tournament.host import rounds as host_rounds
+from cw.hub.competitions.tournament.rounds import progress
 from cw.hub.competitions.tournament.settings import FORMAT
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.tables import GroupKind

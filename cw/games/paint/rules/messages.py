@@ -11,7 +11,7 @@ from cw.games.rules import Json
 NUMBERS: Final = (int, float)
 """The types of JSON's numbers; `true` is none of them."""
 
-SAID: Final[Mapping[tuple[object, ...], Action]] = {
+BY_ANSWER: Final[Mapping[tuple[object, ...], Action]] = {
     (action.type, *action.direction): action for action in ACTIONS
 }
 """All actions by what an answer says; 1.0 finds what 1 does."""
@@ -27,7 +27,7 @@ def judge(document: Json) -> Action | None:
     down, right = direction
     if type(down) not in NUMBERS or type(right) not in NUMBERS:
         return None
-    return SAID.get((kind, down, right))
+    return BY_ANSWER.get((kind, down, right))
 
 
 def action_document(action: Action) -> dict[str, Json]:
@@ -35,12 +35,12 @@ def action_document(action: Action) -> dict[str, Json]:
     return {"type": action.type, "direction": list(action.direction)}
 
 
-def state_message(state: State, turns_shown: int | None = None) -> dict[str, Json]:
-    """Return the message of a state, with the history of the latest `turns_shown` turns or all."""
+def state_message(state: State, history: int | None = None) -> dict[str, Json]:
+    """Return the message of a state, with the history of the latest `history` turns or all."""
     width, players = state.width, state.players
     ids: dict[int | None, str] = dict(enumerate(players))
     owners = list(map(ids.get, state.colors))
-    turns = state.previous if turns_shown is None else latest(state.previous, turns_shown)
+    turns = state.previous if history is None else latest(state.previous, history)
     message: dict[str, Json] = {
         "width": width,
         "height": state.height,

@@ -24,9 +24,9 @@ from cw.hub.pages.request import one_reading, resources
 from cw.hub.store.database import Reading
 
 P = ParamSpec("P")
-Found = TypeVar("Found")
+AnyHolder = TypeVar("AnyHolder")
 CardSession: TypeAlias = Literal["team", "host"]
-FindHolder: TypeAlias = Callable[[Reading, Clock, str, str], Found | None]
+FindHolder: TypeAlias = Callable[[Reading, Clock, str, str], AnyHolder | None]
 """Finds by the slug of a tournament whom a ticket lets in."""
 
 TICKET: Final = "ticket"
@@ -127,7 +127,7 @@ def cookie_of(kind: CardSession, slug: str) -> str:
     return f"{current_app.config['SESSION_COOKIE_NAME']}-{kind}-{slug}"
 
 
-def holder_of(kind: CardSession, slug: str, find: FindHolder[Found]) -> Found | None:
+def holder_of(kind: CardSession, slug: str, find: FindHolder[AnyHolder]) -> AnyHolder | None:
     """Return whom a cookie lets into a tournament; one statement a request, none without it."""
     holders = g.setdefault("holders", {})
     name = cookie_of(kind, slug)
@@ -137,7 +137,7 @@ def holder_of(kind: CardSession, slug: str, find: FindHolder[Found]) -> Found | 
             return None
         with one_reading() as reading:
             holders[name] = find(reading, hub.clock, slug, ticket)
-    return cast("Found | None", holders[name])
+    return cast("AnyHolder | None", holders[name])
 
 
 def tournaments_of_browser() -> list[str]:

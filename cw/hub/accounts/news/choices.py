@@ -10,7 +10,7 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from cw.hub.accounts.outbox import MailKind, NewsKind
+from cw.hub.accounts.mails.outbox import MailKind, NewsKind
 from cw.hub.store.tables import User
 
 NEWS: Final[tuple[NewsKind, ...]] = get_args(NewsKind)

@@ -18,7 +18,7 @@ MOST_MATCHED: Final = 2000
 MOST_LINES: Final = 20_000
 """Of a file that is shown."""
 
-MOST_SHOWN: Final = 4000
+LONGEST_COMPARISON: Final = 4000
 """Lines of a comparison."""
 
 LONGEST_LINE: Final = 500
@@ -69,7 +69,7 @@ def compare(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Comparison:
     """Return what differs between the files of two versions, by their names."""
     names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
     files: list[FileChange] = []
-    left, matched = MOST_SHOWN, MOST_MATCHED // max(1, len(names))
+    left, matched = LONGEST_COMPARISON, MOST_MATCHED // max(1, len(names))
     for name in names:
         parts = file_parts(old.get(name, b""), new.get(name, b""), matched, left)
         change: Change = "added" if name not in old else "removed" if name not in new else "changed"

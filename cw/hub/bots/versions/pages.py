@@ -13,9 +13,9 @@ from cw.errors import CapacityError, UsageError
 from cw.hub.accounts.access.actor import players_only
 from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import go, must_confirm
-from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
-from cw.hub.bots.check_requests import CONFIRM, UNCONFIRMED
+from cw.hub.bots.checks import check_requests
+from cw.hub.bots.checks.check_requests import CONFIRM, UNCONFIRMED
 from cw.hub.bots.forms import ProgramForm
 from cw.hub.bots.pages import (
     add,

@@ -13,8 +13,8 @@ from cw.hub.bots.workshop.tasks import Piece
 from cw.matches.live_file import LiveDocument, LiveLines, live_document
 from cw.matches.progress import MatchProgress
 from cw.replays.document import Document
+from cw.web.workshop.page_documents import turn_document
 from cw.web.workshop.run import Run
-from cw.web.workshop.telling import turn_document
 from cw.workshop.series import Series
 
 MATCH: Final = "match"

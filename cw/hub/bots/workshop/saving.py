@@ -13,9 +13,10 @@ from cw.errors import CapacityError, ProtocolError, UsageError
 from cw.hub.accounts.access.actor import player, players_only, players_only_json
 from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import go, must_confirm
-from cw.hub.bots import check_requests, packages, verbs, views
+from cw.hub.bots import packages, verbs, views
 from cw.hub.bots import pages as bots
-from cw.hub.bots.check_requests import CONFIRM
+from cw.hub.bots.checks import check_requests
+from cw.hub.bots.checks.check_requests import CONFIRM
 from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.versions import answers, uploads
 from cw.hub.bots.versions.own_game import OF_ITS_OWN, own_program

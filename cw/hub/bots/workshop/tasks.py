@@ -28,7 +28,7 @@ OPEN: Final = ("queued", "running")
 LOST_AFTER: Final = timedelta(seconds=20)
 """How long after its last word the worker of a task counts as gone."""
 
-KEPT: Final = timedelta(days=7)
+RETENTION: Final = timedelta(days=7)
 """How long a task that is over stays, with all that it has told."""
 
 PATIENCE: Final = timedelta(seconds=2)
@@ -263,7 +263,7 @@ def end(
 
 def forget_old(resources: Resources) -> int:
     """Delete the tasks that have been over for long; return how many those were. Twice: 0."""
-    old = WorkshopTask.ended_at < resources.clock() - KEPT
+    old = WorkshopTask.ended_at < resources.clock() - RETENTION
     with resources.database.writing() as session:
         count: int = session.execute(delete(WorkshopTask).where(old)).rowcount  # type: ignore[attr-defined]
     return count

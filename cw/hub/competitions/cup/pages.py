@@ -26,6 +26,8 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.cup.keys import key_of
 from cw.hub.competitions.cup.settings import NAME
 from cw.hub.competitions.cup.verbs import Cup
+from cw.hub.competitions.dates import dates_of
+from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import one_reading
@@ -35,7 +37,7 @@ from cw.web.games.game_pages import game_page
 
 routes = Blueprint("cups", __name__, url_prefix="/cup")
 
-MOST_KEPT: Final = 16
+CAPACITY: Final = 16
 """Cups of which a process remembers how they stand."""
 
 NO_CUP: Final = "There is no such cup."
@@ -45,13 +47,13 @@ TYPES: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 
 def install(app: Flask) -> None:
     """Let an app remember how cups stand."""
-    app.extensions["cups"] = Remembered[dict[str, Json]](MOST_KEPT)
+    app.extensions["cups"] = Remembered[dict[str, Json]](CAPACITY)
 
 
 def find(reading: Reading, slug: str) -> CompetitionFacts:
-    """Return the cup that is asked for; answer 404 if there is none, or it is a draft."""
+    """Return the cup that is asked for; answer 404 if there is none, or it is a draft of others."""
     cup = competitions.find(reading, NAME, slug)
-    if cup is None or cup.state == "draft":
+    if cup is None or not is_shown(cup):
         abort(404, NO_CUP)
     return cup
 
@@ -111,7 +113,7 @@ def page(slug: str) -> str:
     """Show tables, bracket and matches of a cup as they stand."""
     with one_reading() as reading:
         cup = find(reading, slug)
-        context = content(reading, cup)
+        context = content(reading, cup) | {"dates": dates_of(reading, cup.id)}
     return render_template("hub/competitions/cup/cup.html", cup=cup, tag=tag_of(cup), **context)
 
 

@@ -256,9 +256,12 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Let a cup run, pause or be over; raise UsageError for one that cannot be played."""
+    """Let a cup be planned, run, pause or be over.
+
+    Raises UsageError for one that cannot be played.
+    """
     if cup.state == "over":
         raise UsageError(f"the cup {cup.slug} is over")
-    if state == "running":
+    if state in ("planned", "running"):
         check(session, cup)
     competitions.set_state(session, clock, cup.id, state, actor)

@@ -14,6 +14,7 @@ from cw.hub.api.queries import Limit, MatchIdOrNone, Name, PlaceOrNone, Query
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.standings import Game, Place
+from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.listings import Part
 from cw.hub.pages.request import one_reading
@@ -69,7 +70,10 @@ class RankingRow(Struct, frozen=True, kw_only=True):
 
 def competition_or_404(reading: Reading, game: str) -> CompetitionFacts:
     """Return the daily competition of a game; answer 404 if there is none."""
-    return rankings.competition_of(reading, game) or abort(404, NO_COMPETITION)
+    facts = rankings.competition_of(reading, game)
+    if facts is None or not is_shown(facts):
+        abort(404, NO_COMPETITION)
+    return facts
 
 
 def game_or_404(reading: Reading, game: str, match_id: str) -> Game:

@@ -82,7 +82,7 @@ def mine(user_id: int) -> ColumnElement[bool]:
 
 _BOTS = Bot.__table__.c
 
-FOUND: Final = (
+OWN_BOT: Final = (
     select(
         _BOTS.id,
         _BOTS.bot_id,
@@ -106,7 +106,7 @@ FOUND: Final = (
 
 def find(session: Session, user_id: int) -> GraderBot | None:
     """Return the bot of a user, None before the first visit of its page."""
-    row = session.execute(FOUND, {"user": user_id}).one_or_none()
+    row = session.execute(OWN_BOT, {"user": user_id}).one_or_none()
     return None if row is None else own(row)
 
 

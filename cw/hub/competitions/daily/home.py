@@ -26,10 +26,10 @@ PLACES: Final = 3
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of the ranking of a competition, of its game where it has none."""
-    if competition.game == GAME:
+    """Return the address of the ranking of a competition."""
+    if competition.slug == GAME:
         return address_of("ranking.page")
-    return address_of("games.about", game=competition.game)
+    return address_of("ranking.page", game=competition.slug)
 
 
 def next_at(session: Session, clock: Clock, competition: CompetitionFacts) -> datetime | None:

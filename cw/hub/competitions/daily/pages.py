@@ -27,6 +27,8 @@ from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.graph import graph_of
 from cw.hub.competitions.daily.standings import BLOCK, List, Neighbours, Place
+from cw.hub.competitions.dates import dates_of
+from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.pages import polls
 from cw.hub.pages.countries import COUNTRIES
@@ -67,6 +69,8 @@ def more() -> dict[str, str]:
 def competition(session: Any) -> CompetitionFacts | None:
     """Return the competition that is asked for; answer 404 for one that is not there."""
     facts = rankings.competition_of(session, wanted_game())
+    if facts is not None and not is_shown(facts):
+        facts = None
     if facts is None and wanted_game() != GAME:
         abort(404, NO_SUCH_GAME)
     return facts
@@ -107,6 +111,7 @@ def page() -> ResponseReturnValue:
     with one_reading() as reading:
         facts = competition(reading)
         around = neighbours(reading, facts)
+        dates = facts and dates_of(reading, facts.id)
         coming = facts and rankings.upcoming(reading, site.clock, facts)
         bot = grader_bots.find(reading, viewer) if viewer and not is_of_bots() else None
         table = table_of(reading, List(around.game.id, country), viewer) if around else None
@@ -116,6 +121,8 @@ def page() -> ResponseReturnValue:
     answer = make_response(
         render_template(
             "hub/competitions/daily/ranking.html",
+            competition=facts,
+            dates=dates,
             game=wanted_game(),
             is_of_bots=is_of_bots(),
             more=more(),

@@ -10,8 +10,8 @@ from typing import Final
 from cw.arena.bot_settings import SECRET_SETTINGS
 from cw.arena.bots import BotSpec
 from cw.games.checks import Readiness
-from cw.hub.bots import asking
 from cw.hub.bots.addresses import isolation_of
+from cw.hub.bots.checks import asking
 from cw.hub.competitions.daily import bots as grader_bots
 from cw.hub.competitions.daily import entrants
 from cw.hub.competitions.daily.entrants import GAME, Admission, Entrant

@@ -127,9 +127,9 @@ GAMES: Final = select(
     _MATCHES.c.id, _MATCHES.c.match_id, _MATCHES.c.at, _MATCHES.c.reason, _MATCHES.c.players
 ).where(_MATCHES.c.competition_id == bindparam("competition"), is_shown())
 
-FOUND: Final = GAMES.add_columns(neighbour(is_later=False), neighbour(is_later=True))
-LAST: Final = FOUND.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(1)
-NAMED: Final = FOUND.where(_MATCHES.c.match_id == bindparam("match"))
+WITH_NEIGHBOURS: Final = GAMES.add_columns(neighbour(is_later=False), neighbour(is_later=True))
+LAST: Final = WITH_NEIGHBOURS.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(1)
+NAMED: Final = WITH_NEIGHBOURS.where(_MATCHES.c.match_id == bindparam("match"))
 
 LATEST: Final = GAMES.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(bindparam("rows"))
 BEFORE: Final = LATEST.where(

@@ -82,7 +82,7 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Let a competition run, pause or be over; as it runs, all bots of its game take part."""
+    """Steer a competition; as it runs, all bots of its game take part."""
     competitions.set_state(session, clock, facts.id, state, actor)
     if state == "running":
         verbs.open_to_all(session, clock, facts.id, facts.game)

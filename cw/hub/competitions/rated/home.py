@@ -9,7 +9,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from cw.hub.accounts.access.actor import actor
-from cw.hub.bots.condition import WORDS, conditions
+from cw.hub.bots.checks.condition import WORDS, conditions
 from cw.hub.competitions.format import Place
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated.bots import bot_standings
@@ -21,8 +21,8 @@ PLACES: Final = 3
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of the leaderboard of a game."""
-    return address_of("leaderboard.page", game=competition.game)
+    """Return the address of the leaderboard of a competition."""
+    return address_of("leaderboard.page", game=competition.slug)
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:

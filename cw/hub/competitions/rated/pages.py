@@ -14,6 +14,8 @@ from markupsafe import Markup
 from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.people import HOUSE
+from cw.hub.competitions.dates import Dates, dates_of
+from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.competitions.rated.changes.recent import Beside, beside
@@ -25,7 +27,7 @@ from cw.hub.matches.listings import PLACES, Choice
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.states import STATES
 from cw.hub.pages import polls
-from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.parts import address_with, part_of_page
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.remembered import Remembered, minute
@@ -38,7 +40,7 @@ routes = Blueprint("leaderboard", __name__)
 RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"}
 """By the days of UTC that count, with today."""
 
-MOST_KEPT: Final = 64
+CAPACITY: Final = 64
 """Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
 
 OF_OWN_BOTS: Final = {"mine": "my bots", "lost": "my bots, lost since yesterday"}
@@ -65,17 +67,10 @@ def wanted() -> Wanted:
     )
 
 
-def address_with(**changed: object) -> str:
-    """Return the address of this page with other choices; those that are empty are left out."""
-    query = {**request.args.to_dict(), **changed}
-    choices = {name: value for name, value in query.items() if value and name != "format"}
-    return f"{request.path}?{urlencode(choices)}" if choices else request.path
-
-
 def install(app: Flask) -> None:
     """Let an app remember how many games its bots have won."""
     app.extensions["win_counts"] = WinCounts()
-    app.extensions["boards"] = Remembered[RowsOfBoard](MOST_KEPT)
+    app.extensions["boards"] = Remembered[RowsOfBoard](CAPACITY)
 
 
 def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> Board:
@@ -137,6 +132,7 @@ class ShownBoard:
 
     competition: CompetitionFacts
     competitions: Sequence[CompetitionFacts]
+    dates: Dates
     rows: RowsOfBoard
     formats: Sequence[int]
 
@@ -144,15 +140,17 @@ class ShownBoard:
 def read_board(choice: Wanted) -> ShownBoard | None:
     """Return what the address asks for, None on a site without rated competitions; else 404."""
     with one_reading() as reading:
-        known = [one for one in everything(reading) if one.format == "rated"]
-        if not known:
+        rated_ones = [one for one in everything(reading) if one.format == "rated"]
+        known = [one for one in rated_ones if one.state != "draft"]
+        asked = request.args.get("game") or (known[0].slug if known else "")
+        if not asked:
             return None
-        asked = request.args.get("game") or known[0].slug
-        competition = next((one for one in known if one.slug == asked), None)
+        competition = next((one for one in rated_ones if one.slug == asked and is_shown(one)), None)
         if competition is None:
             abort(404, "There is no such competition.")
-        rows = kept_rows(reading, competition, choice)
-        return ShownBoard(competition, known, rows, rated.settings_of(reading, competition).formats)
+        rows, dates = kept_rows(reading, competition, choice), dates_of(reading, competition.id)
+        formats = rated.settings_of(reading, competition).formats
+        return ShownBoard(competition, known, dates, rows, formats)
 
 
 @routes.get("/leaderboard")
@@ -173,8 +171,9 @@ def page() -> ResponseReturnValue:
         board=board_view.rows.board,
         rows=board_view.rows.html_for(own),
         competition=board_view.competition,
+        dates=board_view.dates,
         competitions=board_view.competitions,
-        titles={one.slug: game_page(one.game).title for one in board_view.competitions},
+        titles={one.slug: name_of(one) for one in board_view.competitions},
         formats=board_view.formats,
         ranges=RANGES,
         wanted=choice,
@@ -182,6 +181,12 @@ def page() -> ResponseReturnValue:
         renew_from=f"{request.path}?{urlencode({**request.args.to_dict(), 'format': 'json'})}",
         own=own,
     )
+
+
+def name_of(competition: CompetitionFacts) -> str:
+    """Return what a competition is called among all: its game, where it is that of the game."""
+    is_of_game = competition.slug == competition.game
+    return game_page(competition.game).title if is_of_game else competition.title
 
 
 def polled(choice: Wanted) -> Polled:

@@ -64,7 +64,7 @@ def plan_competition(session: Session, clock: Clock, competition: Competition) -
     wanted = queue_length(session, clock, competition.id) - queued(session, competition.id)
     end = settings_of(session, competition).matches
     if end is not None:
-        wanted = min(wanted, end - number_made(session, competition.id))
+        wanted = min(wanted, end - number_of_matches(session, competition.id))
     table = Table.of(session, clock, competition) if wanted > 0 else None
     number = 0
     while table is not None and number < wanted and table.seat_next(session):
@@ -99,7 +99,7 @@ def queued(session: Session, competition: int) -> int:
     return session.scalars(select(func.count()).where(waiting)).one()
 
 
-def number_made(session: Session, competition: int) -> int:
+def number_of_matches(session: Session, competition: int) -> int:
     """Return how many matches were made and not called off."""
     counted = and_(Match.competition_id == competition, Match.state != "void")
     return session.scalars(select(func.count()).where(counted)).one()
@@ -132,16 +132,16 @@ class Table:
     def of(cls, session: Session, clock: Clock, competition: Competition) -> Table:
         """Return who can play now."""
         settings, now = settings_of(session, competition), clock()
-        if settings.warm_up > 0 and number_made(session, competition.id) < settings.warm_up:
+        if settings.warm_up > 0 and number_of_matches(session, competition.id) < settings.warm_up:
             settings = replace(settings, rest=0.0)
-        bots_found = list(eligible_bots(session, competition, settings, now))
+        eligible = list(eligible_bots(session, competition, settings, now))
         has_maps = game_entry(competition.game).maps is not None
         return cls(
             competition,
             settings,
             now,
-            Pool([candidate for _, _, candidate in bots_found], same_owner=settings.same_owner),
-            {candidate.bot_id: (row, name) for row, name, candidate in bots_found},
+            Pool([candidate for _, _, candidate in eligible], same_owner=settings.same_owner),
+            {candidate.bot_id: (row, name) for row, name, candidate in eligible},
             {
                 players: maps.last_uses(session, competition.game, players) if has_maps else None
                 for players in settings.formats

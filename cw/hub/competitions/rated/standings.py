@@ -27,7 +27,7 @@ UNSURE: Final = 110.0
 
 LISTED: Final[tuple[BotStatus, ...]] = ("ACTIVE", "INACTIVE")
 
-SHOWN: Final = Rating.mu - 2 * Rating.phi
+RATING: Final = Rating.mu - 2 * Rating.phi
 """The shown rating, as its index has it."""
 
 SortKey: TypeAlias = Literal["rating", "name", "owner", "games", "rate", "active"]
@@ -110,7 +110,7 @@ def listed(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
 
 def ranked(competition: int) -> Select[*tuple[Any, ...]]:
     """Return a query for the listed bots of a competition, each with its rank."""
-    place = func.rank().over(order_by=SHOWN.desc()).label("rank")
+    place = func.rank().over(order_by=RATING.desc()).label("rank")
     columns = (Rating.bot_id, Rating.mu, Rating.phi, Rating.last_match_at)
     return listed(competition, *columns, place)
 
@@ -199,7 +199,7 @@ def whole_board(session: Session, competition: int, wanted: int) -> Board:
         listed(competition, *columns, RatingTotal.games, RatingTotal.wins)
         .join(RatingTotal, total)
         .join(User, User.id == Bot.user_id)
-        .order_by(SHOWN.desc(), Bot.bot_id)
+        .order_by(RATING.desc(), Bot.bot_id)
         .limit(PER_PAGE)
         .offset(first)
     ).all()
@@ -215,7 +215,7 @@ def whole_board(session: Session, competition: int, wanted: int) -> Board:
 
 def rank_at(session: Session, competition: int, rating: float) -> int:
     """Return the rank of a listed bot by its shown rating."""
-    better: int = session.scalars(listed(competition, func.count()).where(rating < SHOWN)).one()
+    better: int = session.scalars(listed(competition, func.count()).where(rating < RATING)).one()
     return better + 1
 
 

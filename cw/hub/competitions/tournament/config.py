@@ -67,6 +67,7 @@ class TournamentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     game: str = ""
     title: str = ""
+    description: str = ""
     seed: int | None = None
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
     groups: list[GroupTable] = msgspec.field(default_factory=list)
@@ -106,6 +107,7 @@ def read_config(document: Mapping[str, Any], slug: str, game: str = "") -> Tourn
         [NewGroup(group.name, group.kind, group.slug) for group in table.groups],
         [NewTeam(**msgspec.structs.asdict(team)) for team in table.teams],
         [new_event(event) for event in table.events],
+        table.description,
     )
 
 

@@ -36,6 +36,8 @@ class TournamentConfig:
     groups: Sequence[NewGroup] = ()
     teams: Sequence[NewTeam] = ()
     events: Sequence[NewEvent] = ()
+    description: str = ""
+    """Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def create(
         title=config.title or config.slug,
         settings=config.settings,
         seed=config.seed,
+        description=config.description,
         actor=actor,
     )
     for group in config.groups or (NewGroup(MAIN),):

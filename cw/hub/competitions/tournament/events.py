@@ -14,11 +14,12 @@ from cw.errors import UsageError
 from cw.hub.accounts import audit
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.dates import IS_PLANNED, Dates
 from cw.hub.competitions.tournament.boards import read_boards
 from cw.hub.competitions.tournament.groups import groups_of, mark_changed, named_group
 from cw.hub.competitions.tournament.names import clean_name
 from cw.hub.competitions.tournament.teams import cards
-from cw.hub.competitions.verbs import OPERATOR
+from cw.hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw.hub.store.tables import Competition, Event
 from cw.league.ladder.boards import Mode
 from cw.league.ladder.phases import EventKind
@@ -26,6 +27,9 @@ from cw.league.ladder.phases import EventKind
 MOST_EVENTS: Final = 200
 LONGEST_TITLE: Final = 120
 LONGEST_TEXT: Final = 2000
+
+DATES: Final[Mapping[EventKind, str]] = {"start": "Start", "end": "End"}
+"""The titles of the events between which a tournament is held."""
 
 NO_TIME: Final = "Please enter a time"
 PAST: Final = "The time lies in the past"
@@ -132,3 +136,27 @@ def remove_event(
     mark_changed(row, *groups_of(session, competition))
     subject, detail = f"event:{row.slug}/{event}", {"title": title}
     audit.note(session, clock, actor, "remove event", subject, detail=detail, competition_id=row.id)
+
+
+def schedule(
+    session: Session, clock: Clock, facts: CompetitionFacts, dates: Dates, actor: str
+) -> None:
+    """Plan when a tournament starts and ends, in place of what was planned before.
+
+    Both are announced. Twice: the same. Raises UsageError for dates in the past, or the wrong way
+    round.
+    """
+    dates.check(clock())
+    row = competitions.lock(session, facts.id)
+    row.zone = dates.zone
+    planned = session.scalars(select(Event).where(Event.competition_id == row.id, *IS_PLANNED))
+    wanted = {("start", dates.starts), ("end", dates.ends)}
+    for event in planned.all():
+        if (event.kind, event.at) in wanted:
+            wanted.remove((event.kind, event.at))
+        else:
+            remove_event(session, clock, row.id, event.id, actor)
+    for kind, title in DATES.items():
+        at = next((at for one, at in wanted if one == kind), None)
+        if at is not None:
+            add_event(session, clock, row.id, NewEvent(kind, at, title, announced=True), actor)

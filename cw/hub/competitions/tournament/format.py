@@ -13,7 +13,7 @@ from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format, NewCompetition
 from cw.hub.competitions.setting_fields import SettingField
-from cw.hub.competitions.tournament import creation, news, progress, sending, standings, words
+from cw.hub.competitions.tournament import creation, events, news, standings, words
 from cw.hub.competitions.tournament import settings as tournament_settings
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup
@@ -22,6 +22,7 @@ from cw.hub.competitions.tournament.host.settings import change_settings
 from cw.hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
 from cw.hub.competitions.tournament.people import digest
 from cw.hub.competitions.tournament.people import pages as people_pages
+from cw.hub.competitions.tournament.rounds import progress, sending
 from cw.hub.competitions.tournament.teams import online
 from cw.hub.competitions.tournament.teams import pages as team_pages
 from cw.hub.competitions.tournament.teams.bots import hosting_of
@@ -102,6 +103,7 @@ def create(
         wanted.title,
         settings=typed(settings),
         groups=[NewGroup(name) for name in names],
+        description=wanted.description,
     )
     creation.create(session, clock, config, actor)
     return competitions.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
@@ -112,6 +114,10 @@ def led_at(facts: CompetitionFacts) -> str:
     return address_of("host.page", slug=facts.slug)
 
 
+EVENTS: Final = {"planned": "start", "running": "resume", "paused": "pause"}
+"""The events by which a tournament comes to a state."""
+
+
 def steer(
     _session: Session,
     _clock: Clock,
@@ -120,7 +126,7 @@ def steer(
     _actor: str,
 ) -> None:
     """Raise UsageError: a tournament begins, pauses and ends by its events."""
-    verb = "resume" if state == "running" else "pause"
+    verb = EVENTS.get(state, "end")
     raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")
 
 
@@ -148,6 +154,8 @@ FORMAT: Final = Format(
     about="Teams climb a ladder round after round; the best of each group play a final.",
     fields=FIELDS,
     create=create,
+    schedule=events.schedule,
+    has_events=True,
     led_at=led_at,
     steer=steer,
     home=home_card.CARD,

@@ -28,6 +28,7 @@ class ListedTournament:
     slug: str
     game: str
     title: str
+    description: str
     state: CompetitionState
     teams: int
     groups: Sequence[str]
@@ -51,6 +52,7 @@ def listing(session: Session) -> list[ListedTournament]:
             Competition.slug,
             Competition.game,
             Competition.title,
+            Competition.description,
             Competition.state,
             teams.label("teams"),
         )
@@ -65,6 +67,7 @@ def listing(session: Session) -> list[ListedTournament]:
             row.slug,
             row.game,
             row.title,
+            row.description,
             row.state,
             row.teams,
             groups[row.id],

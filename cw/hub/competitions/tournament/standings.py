@@ -12,7 +12,7 @@ from sqlalchemy import Row, and_, bindparam, select
 from sqlalchemy.orm import Session
 
 from cw.hub.competitions.tournament import views
-from cw.hub.competitions.tournament.round_matches import (
+from cw.hub.competitions.tournament.rounds.matches import (
     GAMES_OF_MATCH,
     SEATS_OF_MATCH,
     RoundMatch,

@@ -73,6 +73,8 @@ class TournamentView:
     slug: str
     game: str
     title: str
+    description: str
+    """Markdown."""
     state: CompetitionState
     seed: int
     revision: int
@@ -132,6 +134,7 @@ TOURNAMENT: Final = (
         Competition.slug,
         Competition.game,
         Competition.title,
+        Competition.description,
         Competition.state,
         Competition.seed,
         Competition.revision,
@@ -172,6 +175,7 @@ def find(
         first.slug,
         first.game,
         first.title,
+        first.description,
         first.state,
         first.seed,
         first.revision,

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from cw.errors import FaultKind
 from cw.games.endings import FORFEITS
-from cw.hub.competitions.tournament.round_matches import GameView, RoundMatch
+from cw.hub.competitions.tournament.rounds.matches import GameView, RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.timeline import Countdown, EventView
 from cw.hub.competitions.tournament.views import GroupView

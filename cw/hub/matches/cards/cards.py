@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from cw.hub.store.objects import StoreAway
 from cw.web.replays.thumbnails import PAINTER
 
-MOST_KEPT: Final = 300
+CAPACITY: Final = 300
 """Pictures that are remembered, of some ten kilobytes each."""
 
 LARGEST: Final = 512 * 1024
@@ -70,5 +70,5 @@ class Cards:
 
     def _keep(self, key: str, picture: bytes) -> None:
         self._pictures[key] = picture
-        if len(self._pictures) > MOST_KEPT:
+        if len(self._pictures) > CAPACITY:
             self._pictures.popitem(last=False)

@@ -38,6 +38,6 @@ def picture(match_id: str) -> ResponseReturnValue:
         answer = redirect(picture_of(match.game), 302)
         answer.headers["Cache-Control"] = "no-store"
         return answer
-    shown = Response(image, mimetype="image/png")
-    shown.headers["Cache-Control"] = LASTS
-    return shown
+    answer = Response(image, mimetype="image/png")
+    answer.headers["Cache-Control"] = LASTS
+    return answer

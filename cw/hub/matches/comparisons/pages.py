@@ -11,7 +11,7 @@ from markupsafe import Markup
 from cw.errors import UsageError
 from cw.hub.accounts.access.actor import players_only, players_only_json
 from cw.hub.accounts.pages import go, must_confirm
-from cw.hub.bots.check_requests import UNCONFIRMED
+from cw.hub.bots.checks.check_requests import UNCONFIRMED
 from cw.hub.bots.pages import address, find, routes, strategies_of
 from cw.hub.bots.programs import why_off
 from cw.hub.bots.verbs import Busy

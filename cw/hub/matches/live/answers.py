@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 from cachetools import TTLCache
 
-from cw.hub.matches.live.telling import so_far
+from cw.hub.matches.live.broadcast import so_far
 from cw.hub.operation.passing_lines import LinesAway, PassingLines
 from cw.matches.live_file import LiveDocument
 

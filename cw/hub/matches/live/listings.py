@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.hub.matches.kinds import Kinds
-from cw.hub.matches.live.telling import is_told
+from cw.hub.matches.live.broadcast import is_broadcast
 from cw.hub.matches.lookup import latest_to_watch, views_of
 from cw.hub.matches.views import MatchView
 from cw.hub.store.tables import Match
@@ -34,5 +34,5 @@ def on_now(session: Session, kinds: Kinds) -> tuple[MatchView | None, list[Match
     It is the strongest that can be watched while it is played; without one the latest that is over.
     """
     matches = running(session, kinds)
-    strongest = next((match for match in matches if is_told(match.game)), None)
+    strongest = next((match for match in matches if is_broadcast(match.game)), None)
     return strongest or latest_to_watch(session, kinds), matches

@@ -8,8 +8,8 @@ from flask import Blueprint, Flask, Response, current_app, render_template, requ
 
 from cw.hub.matches.live import listings
 from cw.hub.matches.live.answers import Answer, Answers, Wish, answer_to
-from cw.hub.matches.live.telling import is_told
-from cw.hub.matches.pages import find, shown_kinds, title_of, viewer_shown
+from cw.hub.matches.live.broadcast import is_broadcast
+from cw.hub.matches.pages import find, shown_kinds, title_of, viewer_or_nothing
 from cw.hub.matches.views import MatchView
 from cw.hub.pages import polls
 from cw.hub.pages.polls import Polled
@@ -37,7 +37,7 @@ def document(match_id: str) -> Response:
     answer = answers.find(wish)
     if answer is None:
         match = find(match_id)
-        answer = answer_to(resources().lines, wish) if is_told(match.game) else HIDDEN
+        answer = answer_to(resources().lines, wish) if is_broadcast(match.game) else HIDDEN
         if match.kind.is_public:
             answers.keep(wish, answer)
     return response_of(answer)
@@ -74,7 +74,7 @@ def page() -> str:
         "hub/matches/live.html",
         watched_match=match,
         running=running,
-        viewer=viewer_shown(match, plays=True) if match else "",
+        viewer=viewer_or_nothing(match, plays=True) if match else "",
         title_of=title_of,
         tag=tag_of(match, running),
     )

@@ -33,6 +33,9 @@ LIVE: Final = timedelta(seconds=60)
 GONE: Final = timedelta(days=1)
 """How long a process that is not seen any more is remembered."""
 
+MOST_SILENT: Final = 50
+"""Roles of processes that live no more, of which somebody is told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -86,6 +89,15 @@ def live(session: Session, clock: Clock) -> Sequence[Heartbeat]:
     """Return the roles of processes that live, by role."""
     query = select(Heartbeat).where(Heartbeat.seen_at > clock() - LIVE)
     return session.scalars(query.order_by(Heartbeat.role, Heartbeat.process)).all()
+
+
+def silent(session: Session, clock: Clock) -> Sequence[Heartbeat]:
+    """Return the roles of processes that were seen within a day but live no more, the last first.
+
+    At most 50.
+    """
+    query = select(Heartbeat).where(Heartbeat.seen_at <= clock() - LIVE)
+    return session.scalars(query.order_by(Heartbeat.seen_at.desc()).limit(MOST_SILENT)).all()
 
 
 def by_role(beats: Sequence[Heartbeat]) -> Mapping[str, int]:

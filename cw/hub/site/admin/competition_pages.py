@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,12 +14,14 @@ from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.dates import Dates, dates_of, problem_of, read_dates, shown
 from cw.hub.competitions.format import Format, NewCompetition, format_named
 from cw.hub.competitions.setting_fields import read_all, show_all
 from cw.hub.competitions.verbs import LONGEST_TITLE, STEERED, CompetitionFacts, CompetitionTaken
 from cw.hub.pages.names import is_slug
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.pages.zones import zone_names
 from cw.hub.site.admin.pages import admins_only
 from cw.hub.site.formats import site_formats
 from cw.web.games.game_pages import game_page
@@ -69,10 +72,12 @@ def new() -> str:
 
 
 def model(like: str) -> tuple[Format, str, dict[str, str]]:
-    """Return format, game and settings of a competition `FORMAT/SLUG`; 404 if there is none."""
+    """Return format, game and texts of a competition `FORMAT/SLUG`; 404 if there is none."""
     facts = competition_or_404(*like.partition("/")[::2])
     format_ = offered().get(facts.format) or abort(404, NO_COMPETITION)
-    return format_, facts.game, show_all(format_.fields, facts.settings)
+    texts = show_all(format_.fields, facts.settings)
+    texts |= {"description": facts.description, "dates_zone": facts.zone}
+    return format_, facts.game, texts
 
 
 def form_page(draft: Draft | None, error: str = "") -> str:
@@ -82,6 +87,7 @@ def form_page(draft: Draft | None, error: str = "") -> str:
         formats=offered(),
         games=games(),
         draft=draft,
+        zones=zone_names(),
         error=error,
         longest=LONGEST_TITLE,
     )
@@ -106,15 +112,26 @@ def create() -> ResponseReturnValue:
 
 def created(format_: Format, game: str) -> CompetitionFacts:
     """Create the competition of the form; raise UsageError, in a sentence, for what cannot be."""
-    title, slug = (request.form.get(name, "").strip() for name in ("title", "slug"))
+    title, slug, description = (
+        request.form.get(name, "").strip() for name in ("title", "slug", "description")
+    )
     if not title:
         raise UsageError(NO_TITLE)
     if slug and not is_slug(slug):
         raise UsageError(NO_SLUG)
     values = read_all(format_.fields, request.form)
-    wanted, hub = NewCompetition(game, title, slug or game, values), resources()
+    wanted, dates = NewCompetition(game, title, slug or game, values, description), typed_dates()
+    hub, actor = resources(), player().username
     with hub.database.writing() as session:
-        return format_.create(session, hub.clock, format_, wanted, player().username)
+        facts = format_.create(session, hub.clock, format_, wanted, actor)
+        format_.schedule(session, hub.clock, facts, dates, actor)
+    return facts
+
+
+def typed_dates() -> Dates:
+    """Return the dates of the form; raise UsageError, in a sentence, for what cannot be."""
+    texts = (request.form.get(name, "").strip() for name in ("starts", "ends", "dates_zone"))
+    return read_dates(*texts)
 
 
 def address_of(format_: Format, facts: CompetitionFacts) -> str:
@@ -143,21 +160,34 @@ def page(format_name: str, slug: str) -> ResponseReturnValue:
     format_ = format_of(facts)
     if format_.led_at is not None:
         return go(format_.led_at(facts))
-    return lead_page(facts, show_all(format_.fields, facts.settings))
+    return lead_page(facts)
 
 
-def lead_page(facts: CompetitionFacts, texts: dict[str, str], error: str = "") -> str:
-    """Return the page of a competition with these texts in its form."""
+def lead_page(
+    facts: CompetitionFacts,
+    typed: Mapping[str, str] | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page of a competition with what was typed, and what is wrong by form."""
     format_ = format_of(facts)
     home = format_.home.address
+    with one_reading() as reading:
+        dates, problem = dates_of(reading, facts.id), problem_of(reading, facts.id)
+    texts = show_all(format_.fields, facts.settings)
+    texts |= {"title": facts.title, "description": facts.description, "dates_zone": facts.zone}
+    texts |= {"starts": shown(dates.starts, facts.zone), "ends": shown(dates.ends, facts.zone)}
     return render_template(
         "hub/site/admin/competition.html",
         facts=facts,
         format=format_,
         game=games().get(facts.game, facts.game),
-        texts=texts,
-        address=home(facts) if home and facts.state != "draft" else None,
-        error=error,
+        texts={**texts, **(typed or {})},
+        longest=LONGEST_TITLE,
+        zones=zone_names(),
+        dates=dates,
+        problem=problem if facts.state == "draft" else "",
+        address=home(facts) if home else None,
+        errors=errors or {},
     )
 
 
@@ -172,15 +202,45 @@ def change(format_name: str, slug: str) -> ResponseReturnValue:
         with hub.database.writing() as session:
             format_.change(session, hub.clock, facts, values, player().username)
     except UsageError as error:
-        return lead_page(facts, request.form.to_dict(), str(error)), 422
+        return lead_page(facts, request.form, {"settings": str(error)}), 422
     notice("The settings are kept.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/words")
+@admins_only
+def describe(format_name: str, slug: str) -> ResponseReturnValue:
+    """Change the title and the description of a competition; show what is wrong at the form."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    words = {name: request.form.get(name) for name in ("title", "description")}
+    try:
+        with hub.database.writing() as session:
+            competitions.describe(session, hub.clock, facts.id, actor=player().username, **words)
+    except UsageError as error:
+        return lead_page(facts, request.form, {"words": str(error)}), 422
+    notice("The words are kept.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/dates")
+@admins_only
+def schedule(format_name: str, slug: str) -> ResponseReturnValue:
+    """Set when a competition begins and ends by itself; show what is wrong at the form."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    try:
+        dates = typed_dates()
+        with hub.database.writing() as session:
+            format_of(facts).schedule(session, hub.clock, facts, dates, player().username)
+    except UsageError as error:
+        return lead_page(facts, request.form, {"dates": str(error)}), 422
+    notice("The dates are kept.")
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 
 @routes.post("/<format_name>/<slug>/state")
 @admins_only
 def steer(format_name: str, slug: str) -> ResponseReturnValue:
-    """Start a competition, pause it, or end it, which its name confirms."""
+    """Announce a competition, start it, pause it, or end it, which its name confirms."""
     facts, hub = competition_or_404(format_name, slug), resources()
     state = STEERED.get(request.form.get("state", "")) or abort(400, NO_STATE)
     here = go(url_for("organising.page", format_name=format_name, slug=slug))

@@ -1,155 +1,169 @@
-"""What admins see of a site: its competitions, matches, workers, bots, and what was done."""
+"""What admins see first of a site: what is wrong with it, and its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts.outbox import DeadMail
 from cw.hub.clock import Clock
-from cw.hub.matches import states
 from cw.hub.operation.health import heartbeats, marks
-from cw.hub.store.tables import (
-    Audit,
-    Battle,
-    Bot,
-    Competition,
-    Heartbeat,
-    Match,
-    MatchState,
-    Rating,
-    User,
-    Worker,
-)
+from cw.hub.site.monitoring import figures
+from cw.hub.site.monitoring.figures import Present
+from cw.hub.store.tables import Comparison, Competition, Heartbeat, User
 
-MOST: Final = 100
-"""Rows of a list."""
+OLD: Final = timedelta(hours=26)
+"""How long ago the last back-up was at most, as the alert has it."""
+
+LONG: Final = timedelta(minutes=10)
+"""How long a match waits for a worker at most."""
+
+SLOW: Final = timedelta(days=1)
+"""How long a comparison goes on at most."""
+
+LEAST_FREE: Final = 0.1
+"""The part of a disk that should be free."""
+
+SOON: Final = timedelta(days=14)
+"""How long before its end a certificate should be renewed."""
+
+WEEK: Final = timedelta(days=7)
+
+NO_TICK: Final = (
+    "No scheduler ticks: nothing is planned, checked, mailed or backed up."
+    " Start one: cw hub scheduler"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A competition, and how much is played in it."""
+class Problem:
+    """What is wrong with a site."""
 
-    title: str
-    slug: str
-    format: str
-    game: str
-    state: str
-    bots: int
-    matches_a_day: float
-    """Per bot, in the last day."""
+    sentence: str
+    page: str
+    """The endpoint of the page that shows more, or where something is done about it."""
+    since: datetime | None = None
+    """When what it speaks of has happened, if that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """The comparisons that go on for too long."""
+
+    number: int
+    first: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
     """How a site does."""
 
-    competitions: Sequence[Running]
-    queue: dict[MatchState, int]
-    workers: Sequence[Worker]
-    processes: Sequence[Heartbeat]
-    marks: Mapping[str, datetime]
-    """When things were last done, by their names in cw/hub/operation/marks.py."""
-    is_ticking: bool
-    replay_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Mails:
-    """How the mails do."""
-
-    numbers: Mapping[str, int]
-    """How many wait and are dead."""
-    dead: Sequence[DeadMail]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundBot:
-    """A bot as admins find it."""
-
-    bot: Bot
-    owner: str | None
+    present: Present
+    silent: Sequence[Heartbeat]
+    slow: Slow
+    running: int
+    """Competitions that are running."""
+    people: int
+    new_people: int
+    """Who have registered within a week."""
 
 
 def service(session: Session, clock: Clock) -> Service:
-    """Return how the site does."""
-    live = select(Worker).where(Worker.seen_at > clock() - heartbeats.LIVE).order_by(Worker.id)
-    competitions = session.scalars(select(Competition).order_by(Competition.id)).all()
-    noted = marks.moments(session)
+    """Return how the site does, in a number of statements that does not depend on its size."""
+    now = clock()
+    people = select(func.count(), func.count().filter(User.created_at > now - WEEK))
+    total, new = session.execute(people.where(User.deleted_at.is_(None))).one()
+    slow = select(func.count(), func.min(Comparison.created_at)).where(
+        Comparison.state == "running", Comparison.created_at < now - SLOW
+    )
+    running = select(func.count()).where(Competition.state == "running")
     return Service(
-        [running(session, clock, row) for row in competitions],
-        states.counts(session),
-        session.scalars(live).all(),
-        heartbeats.live(session, clock),
-        noted,
-        marks.is_ticking(noted, clock),
-        session.scalar(
-            select(func.coalesce(func.sum(Battle.bytes), 0)).where(Battle.pruned_at.is_(None))
-        )
-        or 0,
+        figures.present(session, clock),
+        heartbeats.silent(session, clock),
+        Slow(*session.execute(slow).one()),
+        session.scalars(running).one(),
+        total,
+        new,
     )
 
 
-def running(session: Session, clock: Clock, competition: Competition) -> Running:
-    """Return how much is played in a competition."""
-    bots = session.scalars(
-        select(func.count())
-        .select_from(Rating)
-        .join(Bot, Bot.id == Rating.bot_id)
-        .where(Rating.competition_id == competition.id, Bot.status == "ACTIVE")
-    ).one()
-    lately = (
-        Match.competition_id == competition.id,
-        Match.finished_at > clock() - timedelta(days=1),
-        Match.state == "done",
-    )
-    seats = session.scalar(select(func.coalesce(func.sum(Match.players), 0)).where(*lately)) or 0
-    return Running(
-        competition.title,
-        competition.slug,
-        competition.format,
-        competition.game,
-        competition.state,
-        bots,
-        seats / bots if bots else 0.0,
-    )
+def problems(service: Service, now: datetime, *, copies: bool) -> list[Problem]:
+    """Return what is wrong, what is worst first; `copies`: back-ups are to be copied elsewhere."""
+    return [
+        *of_processes(service, now),
+        *of_backups(service.present, now, copies=copies),
+        *of_matches(service, now),
+        *of_others(service.present, now),
+    ]
 
 
-def find_bots(session: Session, text: str) -> list[FoundBot]:
-    """Return the bots whose name, owner, address or status has a text in it."""
-    key = text.casefold()
-    query = select(Bot, User.username).outerjoin(User, User.id == Bot.user_id)
-    if key:
-        columns = (Bot.name_key, User.username_key, Bot.endpoint, func.lower(Bot.status))
-        query = query.where(or_(*(column.contains(key, autoescape=True) for column in columns)))
-    rows = session.execute(query.order_by(Bot.id.desc()).limit(MOST))
-    return [FoundBot(bot, owner) for bot, owner in rows]
+def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
+    """Give what is wrong with the processes: none ticks, a role has ended, a disk is full."""
+    present, page = service.present, "admin_matches.page"
+    last = noted(present, marks.TICK, now)
+    if last is None or now - last > marks.TICKING:
+        yield Problem(NO_TICK, page, last)
+    living = {beat.role for beat in present.processes}
+    latest = {beat.role: beat.seen_at for beat in reversed(service.silent)}
+    for role, seen_at in latest.items():
+        if role not in living:
+            yield Problem(f"No process in the role {role} lives any more.", page, seen_at)
+    for beat in present.processes:
+        free, total = (beat.figures.get(name, 0) for name in ("disk_free_bytes", "disk_bytes"))
+        if free < LEAST_FREE * total:
+            words = f"The disk of {beat.process} ({beat.role}) is nearly full."
+            yield Problem(words, page, beat.seen_at)
 
 
-@dataclass(frozen=True, slots=True)
-class LogChoice:
-    """Which lines of the log are wanted, by parts of what they say; "": all."""
-
-    who: str = ""
-    verb: str = ""
-    of: str = ""
-
-    @property
-    def narrows(self) -> bool:
-        """Whether some lines are not wanted."""
-        return self != LogChoice()
+def of_backups(present: Present, now: datetime, *, copies: bool) -> Iterator[Problem]:
+    """Give what is wrong with the back-ups."""
+    wanted = {marks.BACKUP: "back-up"} | ({marks.COPY: "copy elsewhere"} if copies else {})
+    for name, words in wanted.items():
+        last = noted(present, name, now)
+        if last is None:
+            yield Problem(f"No {words} was ever made.", "admin_matches.page")
+        elif now - last > OLD:
+            yield Problem(f"The last {words} is too old.", "admin_matches.page", last)
 
 
-def log(session: Session, choice: LogChoice) -> Sequence[Audit]:
-    """Return what was done, the latest first."""
-    parts = ((Audit.actor, choice.who), (Audit.verb, choice.verb), (Audit.object, choice.of))
-    query = select(Audit)
-    for column, text in parts:
-        if text:
-            query = query.where(func.lower(column).contains(text.lower(), autoescape=True))
-    return session.scalars(query.order_by(Audit.id.desc()).limit(MOST)).all()
+def of_matches(service: Service, now: datetime) -> Iterator[Problem]:
+    """Give what is wrong with the matches: they fail, wait too long, comparisons take too long."""
+    present, page = service.present, "admin_matches.page"
+    if failed := present.matches["failed"]:
+        words = f"{counted(failed, 'match has', 'matches have')} failed"
+        yield Problem(f"{words}: five attempts ended by a fault of the site.", page)
+    if present.queued and not present.workers:
+        yield Problem("Matches wait, and no worker lives. Start one: cw hub worker", page)
+    elif present.waiting > LONG.total_seconds():
+        since = now - timedelta(seconds=present.waiting)
+        yield Problem("Matches wait too long: start more workers.", page, since)
+    if service.slow.number:
+        words = counted(service.slow.number, "comparison goes", "comparisons go")
+        yield Problem(f"{words} on for more than a day.", page, service.slow.first)
+
+
+def of_others(present: Present, now: datetime) -> Iterator[Problem]:
+    """Give what is wrong with mails, bots and the certificate."""
+    if dead := present.mails["dead"]:
+        yield Problem(f"{counted(dead, 'mail', 'mails')} could not be sent.", "admin_mails.page")
+    if present.failing > max(1, 0.5 * present.bots["ACTIVE"]):
+        words = f"{counted(present.failing, 'bot fails', 'bots fail')} at once: does the site"
+        yield Problem(f"{words} reach the network where they are?", "admin_bots.page")
+    end = noted(present, marks.CERTIFICATE, now)
+    if end is not None and end - now < SOON:
+        yield Problem("The certificate of the site ends soon.", "admin.page", end)
+
+
+def noted(present: Present, name: str, now: datetime) -> datetime | None:
+    """Return the moment that is noted by a name, None if there is none."""
+    age = present.ages.get(name)
+    return None if age is None else now - timedelta(seconds=age)
+
+
+def counted(number: int, one: str, several: str) -> str:
+    """Return a number with the words for one thing or for several."""
+    return f"{number} {one if number == 1 else several}"

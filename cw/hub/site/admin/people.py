@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.accounts.people import HOUSE
-from cw.hub.site.admin.overview import MOST
+from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import Bot, Role, Ticket, User
 
 
@@ -27,8 +26,8 @@ class Person:
     bots: int
 
 
-def find_people(session: Session, text: str) -> Sequence[Person]:
-    """Return the people whose name has a text in it, the newest first: one statement."""
+def find_people(session: Session, text: str, number: int) -> Page[Person]:
+    """Return a page of the people whose name has a text in it, the newest first: one statement."""
     sessions = select(func.count()).where(Ticket.user_id == User.id, Ticket.kind == "session")
     bots = select(func.count()).where(Bot.user_id == User.id, Bot.status != "RETIRED")
     query = (
@@ -38,8 +37,7 @@ def find_people(session: Session, text: str) -> Sequence[Person]:
         .add_columns(bots.correlate(User).scalar_subquery())
         .where(User.deleted_at.is_(None), User.username_key != HOUSE)
         .order_by(User.id.desc())
-        .limit(MOST)
     )
     if text:
         query = query.where(User.username_key.contains(text.casefold(), autoescape=True))
-    return [Person(*row) for row in session.execute(query)]
+    return page_of(session, query, number, lambda row: Person(*row))

@@ -13,9 +13,9 @@ from cw.hub.accounts import users
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
 from cw.hub.accounts.people import HOUSE
-from cw.hub.pages.parts import notice
-from cw.hub.pages.request import resources
-from cw.hub.site.admin.pages import LONGEST_REASON, admins_only
+from cw.hub.pages.parts import address_with, notice
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.site.admin.pages import admins_only, wanted_page, wanted_text
 from cw.hub.site.admin.people import find_people
 
 routes = Blueprint("people", __name__)
@@ -35,10 +35,12 @@ UNCONFIRMED: Final = "Nothing has changed: to confirm, type {name}."
 @admins_only
 def page() -> ResponseReturnValue:
     """List accounts, the newest first."""
-    text = request.args.get("q", "").strip()[:LONGEST_REASON]
-    with resources().database.reading() as session:
-        people = find_people(session, text)
-    return render_template("hub/site/admin/people.html", people=people, text=text)
+    text = wanted_text()
+    with one_reading() as session:
+        listing = find_people(session, text, wanted_page())
+    return render_template(
+        "hub/site/admin/people.html", page=listing, text=text, address_with=address_with
+    )
 
 
 @routes.post("/admin/people/<username>/<any('lock', 'unlock', 'end-sessions'):verb>")

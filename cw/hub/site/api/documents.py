@@ -212,13 +212,19 @@ class MapFacts(Struct, frozen=True, kw_only=True):
 
 
 class CompetitionRow(Struct, frozen=True, kw_only=True):
-    """A competition."""
+    """A competition that is not a draft; its description is Markdown.
+
+    `starts_at` and `ends_at` are when it will begin and end by itself, null where that is open.
+    """
 
     format: str
     slug: str
     game: str
     title: str
+    description: str
     state: CompetitionState
+    starts_at: datetime | None
+    ends_at: datetime | None
 
 
 class Status(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.dates import dates_of_all
 from cw.hub.matches import listings, lookup, states
 from cw.hub.matches import pages as match_pages
 from cw.hub.matches.listings import BotChoice, Cut, MatchChoice
@@ -142,12 +143,18 @@ def status() -> Status:
     """Return how the site does: its competitions, and what waits and is played."""
     clock = resources().clock
     with one_reading() as reading:
-        rows = competitions.everything(reading)
+        rows = [row for row in competitions.everything(reading) if row.state != "draft"]
+        dates = dates_of_all(reading, [row.id for row in rows])
         counts = states.open_counts(reading)
         workers = upkeep.live_workers(reading, clock)
     return Status(
         time=clock(),
-        competitions=[document(CompetitionRow, row) for row in rows],
+        competitions=[
+            document(
+                CompetitionRow, row, starts_at=dates[row.id].starts, ends_at=dates[row.id].ends
+            )
+            for row in rows
+        ],
         queued=counts.get("queued", 0) + counts.get("interrupted", 0),
         in_progress=counts.get("in_progress", 0),
         workers=workers,

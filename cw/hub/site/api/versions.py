@@ -14,10 +14,11 @@ from cw.hub.accounts.pages import must_confirm
 from cw.hub.api.documents import List, document
 from cw.hub.api.operations import Routes
 from cw.hub.api.problems import Invalid
-from cw.hub.bots import check_requests, programs
+from cw.hub.bots import programs
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
-from cw.hub.bots.check_requests import UNCONFIRMED
+from cw.hub.bots.checks import check_requests
+from cw.hub.bots.checks.check_requests import UNCONFIRMED
 from cw.hub.bots.packages import Package
 from cw.hub.bots.versions import uploads, views
 from cw.hub.bots.versions.answers import NO_VERSION

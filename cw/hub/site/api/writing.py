@@ -16,9 +16,9 @@ from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import must_confirm
 from cw.hub.api.operations import Routes
 from cw.hub.api.problems import Invalid
-from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
-from cw.hub.bots.check_requests import CONFIRM
+from cw.hub.bots.checks import check_requests
+from cw.hub.bots.checks.check_requests import CONFIRM
 from cw.hub.bots.forms import DescriptionForm, EditForm
 from cw.hub.bots.pages import add, new_form, new_program_form
 from cw.hub.bots.versions import uploads

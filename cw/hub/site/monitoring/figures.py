@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts import outbox
+from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import counts, heartbeats, marks

@@ -17,7 +17,8 @@ from sqlalchemy.exc import DBAPIError
 from cw import __version__
 from cw.arena.processes import KILL
 from cw.errors import Failure, UsageError
-from cw.hub.accounts import deleted, mail
+from cw.hub.accounts import deleted
+from cw.hub.accounts.mails import mail
 from cw.hub.bots import programs
 from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop import tasks as workshop_tasks

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy.orm import Session
 
-from cw.hub.accounts import outbox, places
-from cw.hub.bots import health
+from cw.hub.accounts import places
+from cw.hub.accounts.mails import outbox
+from cw.hub.bots.checks import health
 from cw.hub.bots.versions import lost
 from cw.hub.bots.workshop import tasks, work
 from cw.hub.clock import Clock
+from cw.hub.competitions import timetable
 from cw.hub.competitions.format import Format, kinds_of
 from cw.hub.matches import sending, states
 from cw.hub.matches.comparisons import progress as comparisons
@@ -33,6 +35,7 @@ def steps_of(formats: Sequence[Format]) -> Steps:
             in_transaction(upkeep.sweep),
             in_transaction(places.sweep),
             in_transaction(outbox.sweep),
+            in_transaction(lambda session, clock: timetable.sweep(session, clock, formats)),
             *plans,
             in_transaction(comparisons.sweep),
             lambda resources: sending.send_due(resources, own),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from warnings import catch_warnings, filterwarnings
@@ -29,8 +30,9 @@ UPGRADE_LOCK: Final = 0x6375_6875_6264_6200
 """The number by which those who upgrade a PostgreSQL wait for each other."""
 
 
+@cache
 def head() -> str:
-    """Return the revision that this program needs; they count up from `0001`."""
+    """Return the revision that this program needs; they count up from `0001`. Read once."""
     return ScriptDirectory(FOLDER).get_current_head() or ""
 
 

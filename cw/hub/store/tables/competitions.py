@@ -31,7 +31,8 @@ from cw.hub.store.tables.base import (
     UserId,
 )
 
-CompetitionState: TypeAlias = Literal["draft", "running", "paused", "over"]
+CompetitionState: TypeAlias = Literal["draft", "planned", "running", "paused", "over"]
+"""Nobody sees a draft; everybody sees one that is planned, which begins by itself."""
 
 
 class Competition(Base):

@@ -57,7 +57,7 @@ from tests.ports import free_port
 TIMES = {"longest_ms", "median_ms", "longest", "median"}
 SECRET = "0f" * 32
 CUP = "0" * 16
-HELD = 6
+MATCHES = 6
 """Matches of the fixture `gauntlet`."""
 
 
@@ -129,8 +129,8 @@ def slots(resources: Resources) -> int:
 def gauntlet(tmp_path: Path) -> Iterator[tuple[Gate, tuple[str | Path, ...]]]:
     """A gate, and the arguments of a gauntlet of six matches, each of which waits for it."""
     with gate() as at:
-        tables = [f'[teams.a-gate]\nbot = "{at.address}"\nparallel = {HELD}\n']
-        tables += [f'[teams.house-{n}]\nbot = "builtin:random"\n' for n in range(HELD // 2)]
+        tables = [f'[teams.a-gate]\nbot = "{at.address}"\nparallel = {MATCHES}\n']
+        tables += [f'[teams.house-{n}]\nbot = "builtin:random"\n' for n in range(MATCHES // 2)]
         (tmp_path / "teams.toml").write_text("".join(tables))
         limits = ("--option", "timeout=600", "--option", "size=4")
         about = ("--game", "hexagon", "--format", "gauntlet", *limits, "--out", tmp_path / "out")
@@ -225,8 +225,8 @@ def test_ctrl_c_calls_off_what_waits_and_twice_what_is_played(
     hub.wait_for(out, done=2, void=4)
     at.open.set()
     ended(hub.run("resume", out), 0)
-    assert len(lines_of(out)) == HELD
-    hub.wait_for(out, done=HELD)
+    assert len(lines_of(out)) == MATCHES
+    hub.wait_for(out, done=MATCHES)
 
 
 def running_in(out: Path) -> list[Any]:
@@ -249,11 +249,11 @@ def test_a_runner_that_is_killed_finds_what_was_played_without_it(
     with hub.resources.database.writing() as session:
         sending.forget_messages(session)
     at.open.set()
-    hub.wait_for(out, done=HELD)
+    hub.wait_for(out, done=MATCHES)
     assert lines_of(out) == []
     ended(hub.run("resume", out), 0)
-    assert len(lines_of(out)) == HELD
-    assert [match.attempt for match in hub.matches(out)] == [1] * HELD
+    assert len(lines_of(out)) == MATCHES
+    assert [match.attempt for match in hub.matches(out)] == [1] * MATCHES
 
 
 def killed(process: subprocess.Popen[str]) -> None:
@@ -277,9 +277,9 @@ def test_the_match_of_a_worker_that_is_killed_is_played_again_once(
         assert states.reap_where(session, hub.resources.clock, its) == 1
     at.open.set()
     ended(running, 0)
-    assert len(lines_of(out)) == HELD
-    assert sorted(match.attempt for match in hub.matches(out)) == [1] * (HELD - 1) + [2]
-    hub.wait_for(out, done=HELD)
+    assert len(lines_of(out)) == MATCHES
+    assert sorted(match.attempt for match in hub.matches(out)) == [1] * (MATCHES - 1) + [2]
+    hub.wait_for(out, done=MATCHES)
 
 
 @pytest.mark.thorough

@@ -19,11 +19,11 @@ from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw.hub.accounts import audit
-from cw.hub.bots import checks
-from cw.hub.bots import health as bot_health
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
-from cw.hub.bots.health import CheckTarget
+from cw.hub.bots.checks import health as bot_health
+from cw.hub.bots.checks import jobs
+from cw.hub.bots.checks.health import CheckTarget
 from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.views import BotView
 from cw.hub.competitions.rated import entry
@@ -93,7 +93,7 @@ def do(resources: Resources, verb: Callable[[Session], Any]) -> Any:
         return verb(session)
 
 
-def failed(steps: Sequence[checks.Step]) -> tuple[str, str]:
+def failed(steps: Sequence[jobs.Step]) -> tuple[str, str]:
     wrong = next(step for step in steps if not step["ok"])
     return wrong["step"], wrong["problem"]
 
@@ -117,8 +117,8 @@ def known(resources: Resources, address: str) -> CheckTarget:
 
 def test_every_broken_bot_is_told_what_is_wrong(alone: Resources) -> None:
 
-    async def all_steps(addresses: list[str]) -> list[Sequence[checks.Step]]:
-        every = (checks.steps_of(alone, known(alone, one)) for one in addresses)
+    async def all_steps(addresses: list[str]) -> list[Sequence[jobs.Step]]:
+        every = (jobs.steps_of(alone, known(alone, one)) for one in addresses)
         return await asyncio.gather(*every)
 
     with ExitStack() as stack:
@@ -153,7 +153,7 @@ def test_who_cannot_be_reached_is_told_why(
 ) -> None:
 
     def steps(address: str, hub: Resources = alone) -> tuple[str, str]:
-        return failed(asyncio.run(checks.steps_of(hub, known(alone, address))))
+        return failed(asyncio.run(jobs.steps_of(hub, known(alone, address))))
 
     assert steps("http://bot.invalid") == (
         "resolve",
@@ -179,14 +179,14 @@ def test_three_failures_in_a_row_and_back(
     begin_site(resources)
     with serving(GOOD) as address:
         bot = registered(resources, owner, address)
-        checks.sweep_bots(resources)
+        jobs.sweep_bots(resources)
         assert row_of(resources, bot).status == "ACTIVE"
         assert not do(resources, lambda session: bot_health.any_due(session, hub_clock))
         do(resources, lambda s: s.execute(update(Bot).values(endpoint="http://127.0.0.1:9")))
         seen = []
         for _ in range(4):
             hub_clock.advance(900)
-            checks.sweep_bots(resources)
+            jobs.sweep_bots(resources)
             row = row_of(resources, bot)
             seen.append((row.status, row.failures))
         assert seen == [("ACTIVE", 1), ("ACTIVE", 2), ("INACTIVE", 3), ("INACTIVE", 4)]
@@ -194,7 +194,7 @@ def test_three_failures_in_a_row_and_back(
         do(resources, lambda s: s.execute(update(Bot).values(endpoint=address)))
         hub_clock.advance(900)
         tick(resources)
-        checks.sweep_bots(resources)
+        jobs.sweep_bots(resources)
         row = row_of(resources, bot)
         assert (row.status, row.failures, row.failures_total) == ("ACTIVE", 0, 4)
         assert row.healthy_at == hub_clock()
@@ -232,7 +232,7 @@ def test_one_of_twenty_rotations_wins_and_the_bot_is_checked_again(
 ) -> None:
     with serving(GOOD) as address:
         bot = registered(resources, owner, address)
-        checks.check_bot(resources, bot)
+        jobs.check_bot(resources, bot)
     before = own(resources)
     assert before.status == "ACTIVE"
 
@@ -277,7 +277,7 @@ def test_another_address_is_checked_again_and_another_description_is_not(
 ) -> None:
     with serving(GOOD) as address:
         bot = registered(resources, owner, address)
-        checks.check_bot(resources, bot)
+        jobs.check_bot(resources, bot)
     clock = resources.clock
     same = own(resources)
     assert not do(resources, lambda s: bots.edit(s, clock, same, same.endpoint, "swarms"))

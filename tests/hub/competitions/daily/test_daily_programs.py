@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from cw import kits
 from cw.arena.sandbox import bubblewrap
-from cw.hub.bots import health as bot_health
 from cw.hub.bots import packages
+from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.verbs import CHECK
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import verbs as daily

@@ -159,8 +159,8 @@ def test_gaps_that_are_opened_in_any_order_give_the_plain_list(site: Site, count
             rows += rows_of(browser.open(path).text)
             first, end = (stop + 1, end) if begin == first else (first, begin - 1)
         number = len(expected)
-        last_shown = rankings.windows(number, own if browser is player else None)[-1][1]
-        assert sorted(rows) == expected[:last_shown]
+        visible = rankings.windows(number, own if browser is player else None)[-1][1]
+        assert sorted(rows) == expected[:visible]
 
 
 def test_each_window_is_what_a_plain_list_has(site: Site) -> None:

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from cw.hub.bots import health
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
+from cw.hub.bots.checks import health
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.competitions.rated import entry
 from cw.hub.matches import claims, states

@@ -84,7 +84,7 @@ def test_the_list_is_kept_but_what_changes_is_seen_at_once(arena: Arena, site: S
     assert [own in page for page in pages] == [False, True, False]
     assert all("bot-0" in page for page in pages)
     poll = visitor.open("/leaderboard?format=json")
-    root.fill(f"/bot/{bot_id}/suspend", "/admin", reason="floods us")
+    root.fill(f"/bot/{bot_id}/suspend", "/admin/bots", reason="floods us", sure="yes")
     assert "bot-0" not in visitor.open("/leaderboard").text
     seconds.now += FRESH
     tag = {"If-None-Match": poll.headers["ETag"]}
@@ -213,21 +213,22 @@ def test_an_owner_edits_and_rotates_and_an_admin_suspends(arena: Arena, site: Si
     assert "has a new secret" in rotated.text
     assert ann.open("/admin").status_code == 403
     assert "This page is for admins." in ann.open("/admin").text
-    admin = root.open(f"/admin?q={NOBODY}").text
+    admin = root.open(f"/admin/bots?q={NOBODY}").text
     assert f"{NOBODY}/new" in admin
-    root.fill(f"/bot/{bot_id}/suspend", "/admin", reason="floods us")
+    root.fill(f"/bot/{bot_id}/suspend", "/admin/bots", reason="floods us", sure="yes")
     assert "Suspended by the site: floods us" in ann.open(at).text
     assert "floods us" not in site.visitor().open(at).text
     again = ann.fill(f"{at}/rotate", "/bots/new")
     assert again.status_code == 409
     assert "The bot is SUSPENDED: it cannot do that." in again.text
-    assert root.fill(f"/bot/{bot_id}/restore", "/admin").status_code == 303
+    assert root.fill(f"/bot/{bot_id}/restore", "/admin/bots", sure="yes").status_code == 303
     assert "The bot is being checked." in ann.open(at).text
-    root.fill("/admin/rated/code-battle/pause", "/admin")
+    led = "/admin/competitions"
+    root.fill("/admin/rated/code-battle/pause", led, sure="yes")
     assert arena.plan() == 0
-    root.fill("/admin/rated/code-battle/resume", "/admin")
+    root.fill("/admin/rated/code-battle/resume", led, sure="yes")
     assert arena.plan() > 0
-    log = words_of(root.open("/admin"))
+    log = words_of(root.open("/admin/log"))
     assert "running competition:rated/code-battle" in log
     assert "status SUSPENDED to PENDING" in log
 

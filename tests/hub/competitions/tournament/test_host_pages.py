@@ -13,11 +13,11 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import select
 
-from cw.hub.bots import health as bot_health
-from cw.hub.competitions.tournament import progress
+from cw.hub.bots.checks import health as bot_health
 from cw.hub.competitions.tournament.config import read_config, read_table
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.groups import NewGroup
+from cw.hub.competitions.tournament.rounds import progress
 from cw.hub.competitions.tournament.teams import bot_setup
 from cw.hub.competitions.tournament.teams import bots as team_bots
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam

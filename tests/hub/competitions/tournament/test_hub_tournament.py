@@ -144,3 +144,35 @@ def test_lists_of_commands_are_whole_sentences(operator: Operator) -> None:
             CliRunner().invoke(main, ["hub", "competition", *words, "--help"], env={}).stdout
         )
         assert max(map(len, help_text.splitlines())) <= 80
+
+
+def test_competitions_are_described_from_files(operator: Operator) -> None:
+    words = operator.write("words.md", "For **all**.\r\n\r\nCome!\n")
+    operator.say("new", "daily", "paint", "--title", "Paint", "--description", words)
+    operator.say(*ladder(operator, "t1", "--title", "Duel", "--description", words))
+    for name in ("daily/paint", "t1"):
+        (facts,) = operator.tell("show", name)
+        assert facts["description"] == "For **all**.\n\nCome!"
+    operator.say("describe", "t1", "--title", "The duel")
+    empty = operator.write("empty.md", "")
+    operator.say("describe", "daily/paint", "--description", empty)
+    listed = {one["slug"]: (one["title"], one["description"]) for one in operator.tell("list")}
+    assert listed == {"paint": ("Paint", ""), "t1": ("The duel", "For **all**.\n\nCome!")}
+    assert operator.type("describe", "t1").exit_code == 2
+    long = operator.write("long.md", "x" * 5000)
+    refused = operator.type("describe", "t1", "--description", long)
+    assert (refused.exit_code, "5,000 characters" in refused.stderr) == (2, True)
+
+
+def test_competitions_get_dates_by_commands(operator: Operator) -> None:
+    operator.say("new", "daily", "paint")
+    when = ("--starts", "2097-01-31T18:00", "--ends", "2097-03-01T18:00")
+    (dates,) = operator.tell("dates", "paint", *when, "--zone", "Europe/Athens")
+    assert dates["starts"] == "2097-01-31 16:00:00+00:00"
+    operator.say("announce", "paint")
+    assert operator.tell("show", "paint")[0]["state"] == "planned"
+    text = operator.say("dates", "paint", "--starts", "none")
+    assert text == "paint ends 2097-03-01 16:00 UTC\n"
+    assert operator.tell("show", "paint")[0]["state"] == "draft"
+    refused = operator.type("dates", "paint", "--ends", "soon")
+    assert (refused.exit_code, "'soon' is not a time" in refused.stderr) == (2, True)

@@ -7,8 +7,8 @@ import pytest
 from cw import kits
 from cw.arena.sandbox import bubblewrap
 from cw.hub.bots import builds, packages
-from cw.hub.bots import health as bot_health
 from cw.hub.bots import views as bot_views
+from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.programs import NO_PROGRAMS, object_key
 from cw.hub.bots.verbs import CHECK
 from cw.hub.competitions.tournament.teams import bots as team_bots

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts import mail
-from cw.hub.competitions.tournament import progress
+from cw.hub.accounts.mails import mail
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.people import hosts
 from cw.hub.competitions.tournament.people.invitations import NewGuest, guests_of
+from cw.hub.competitions.tournament.rounds import progress
 from cw.hub.store.tables import (
     Audit,
     Bot,

@@ -10,12 +10,12 @@ from limits import parse
 from werkzeug.datastructures import MultiDict
 from wtforms import Form, SelectField, StringField
 
-from cw.arena.transports.http import check_base
+from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.hub.accounts.access.actor import player, players_only, players_only_json
 from cw.hub.accounts.forms import first_errors, is_filled, needs, stripped
 from cw.hub.accounts.pages import go, must_confirm
-from cw.hub.bots import asking, check_requests
+from cw.hub.bots.checks import asking, check_requests
 from cw.hub.bots.forms import WHERE_BOTS_MAY_BE, is_base_address
 from cw.hub.competitions.daily import bots as grader_bots
 from cw.hub.competitions.daily import history

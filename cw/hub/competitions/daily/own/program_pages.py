@@ -11,10 +11,10 @@ from markupsafe import Markup
 from cw.errors import CapacityError, UsageError
 from cw.hub.accounts.access.actor import player, players_only
 from cw.hub.accounts.pages import go, must_confirm
-from cw.hub.bots import check_requests
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
-from cw.hub.bots.check_requests import UNCONFIRMED
+from cw.hub.bots.checks import check_requests
+from cw.hub.bots.checks.check_requests import UNCONFIRMED
 from cw.hub.bots.packages import Package
 from cw.hub.bots.programs import why_off
 from cw.hub.bots.versions import answers, uploads, views

@@ -32,7 +32,7 @@ from cw.league.matchmaking import CRASH_REST, CRASHES
 
 routes = Blueprint("rated_bots", __name__)
 
-MOST_KEPT: Final = 64
+CAPACITY: Final = 64
 """Bots whose part a process remembers, of about 50 kB each."""
 
 TAKES_PART: Final = Markup("The bot takes part in matches.")
@@ -41,7 +41,7 @@ RESTS: Final = Markup(" It crashed in three matches in a row and rests until {}.
 
 def install(app: Flask) -> None:
     """Let an app remember what it shows of bots."""
-    app.extensions["rated_parts"] = Remembered[BotPart](MOST_KEPT)
+    app.extensions["rated_parts"] = Remembered[BotPart](CAPACITY)
 
 
 def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from sqlalchemy import and_, func, select, true
 from sqlalchemy.orm import Session, aliased
 
-from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, SHOWN, listed
+from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, listed
 from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
     Bot,
@@ -64,7 +64,7 @@ def standing(session: Session, competition: int, bot: int) -> Standing | None:
     if row is None:
         return None
     rating, status, counts = row
-    better = func.count().filter(rating.mu - 2 * rating.phi < SHOWN)
+    better = func.count().filter(rating.mu - 2 * rating.phi < RATING)
     of, above = session.execute(listed(competition, func.count(), better)).one()
     is_listed = status in LISTED and rating.last_match_at is not None
     return Standing(

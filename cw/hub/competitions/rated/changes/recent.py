@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from cw.hub.accounts.people import HOUSE
-from cw.hub.competitions.rated.standings import SHOWN, listed
+from cw.hub.competitions.rated.standings import RATING, listed
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.store.tables import Bot, Match, MatchParticipant, User
 from cw.league.statistics.glicko2 import Rating
@@ -70,8 +70,8 @@ def beside(session: Session, competition: CompetitionFacts, bots: Sequence[int])
 
 def house_bots(session: Session, competition: int) -> list[HouseBot]:
     """Return the listed house bots of a competition, the weakest first."""
-    rows = listed(competition, Bot.name, SHOWN).join(User, User.id == Bot.user_id)
-    own = session.execute(rows.where(User.username_key == HOUSE).order_by(SHOWN))
+    rows = listed(competition, Bot.name, RATING).join(User, User.id == Bot.user_id)
+    own = session.execute(rows.where(User.username_key == HOUSE).order_by(RATING))
     return [HouseBot(*row) for row in own]
 
 

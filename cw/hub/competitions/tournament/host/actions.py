@@ -13,6 +13,7 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.events import NewEvent, add_event, remove_event
 from cw.hub.competitions.tournament.groups import add_group
 from cw.hub.competitions.tournament.host import forms, people_forms, rounds, teams, undo
+from cw.hub.competitions.tournament.host.about_form import AboutForm
 from cw.hub.competitions.tournament.host.disqualification import disqualify, reinstate
 from cw.hub.competitions.tournament.host.forms import HostForm
 from cw.hub.competitions.tournament.host.settings import change_settings
@@ -166,6 +167,12 @@ ACTIONS: Final[Mapping[str, Action]] = {
         forms.SandboxForm,
         lambda request: request.do(add_group, request.form.group()),
         "The sandbox is added.",
+    ),
+    "describe": Action(
+        PAGE,
+        AboutForm,
+        lambda request: request.do(competitions.describe, **request.form.words()),
+        "The words are saved.",
     ),
     "settings": Action(
         PAGE,

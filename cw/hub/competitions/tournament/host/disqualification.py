@@ -15,7 +15,7 @@ from cw.hub.clock import Clock
 from cw.hub.competitions.tournament.groups import check_room, mark_all_changed
 from cw.hub.competitions.tournament.host.rounds import call_off
 from cw.hub.competitions.tournament.host.teams import note
-from cw.hub.competitions.tournament.progress import advance
+from cw.hub.competitions.tournament.rounds.progress import advance
 from cw.hub.competitions.verbs import OPERATOR, lock
 from cw.hub.store.tables import Bot, Competition, Entry, Group, Match, MatchParticipant, Round, Team
 

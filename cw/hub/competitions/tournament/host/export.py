@@ -107,6 +107,8 @@ def config(session: Session, row: Competition, groups: Sequence[Group]) -> str:
     """
     settings = {name: value for name, value in row.settings.items() if name != SINCE}
     head: dict[str, Any] = {"title": row.title, "game": row.game}
+    if row.description:
+        head["description"] = row.description
     # The seeds of all matches follow from this one: those to come, too.
     if row.state == "over" or row.game not in games_with_hidden_information():
         head["seed"] = row.seed

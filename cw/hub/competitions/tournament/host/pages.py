@@ -35,7 +35,7 @@ from cw.hub.competitions.tournament.pages.header import (
     tournament_or_404,
 )
 from cw.hub.competitions.tournament.people import announcements, hosts, invitations, readiness
-from cw.hub.competitions.tournament.progress import advance
+from cw.hub.competitions.tournament.rounds.progress import advance
 from cw.hub.competitions.tournament.settings import CHANGEABLE, FORMAT, HOSTINGS, stored_settings
 from cw.hub.competitions.tournament.teams import card_sheet, cards
 from cw.hub.competitions.tournament.teams.enrolment import BadLines

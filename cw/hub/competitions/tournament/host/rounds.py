@@ -16,8 +16,8 @@ from cw.hub.accounts import audit
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.groups import groups_of, mark_round_changed, named_group
-from cw.hub.competitions.tournament.progress import advance
 from cw.hub.competitions.tournament.rounds.opening import new_match_ids
+from cw.hub.competitions.tournament.rounds.progress import advance
 from cw.hub.competitions.tournament.settings import FORMAT
 from cw.hub.competitions.verbs import OPERATOR
 from cw.hub.matches import planning

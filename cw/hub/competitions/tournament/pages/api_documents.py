@@ -16,6 +16,7 @@ class TournamentRow(Struct, frozen=True, kw_only=True):
     slug: str
     game: str
     title: str
+    description: str
     state: CompetitionState
     teams: int
     groups: list[str]
@@ -33,11 +34,12 @@ class GroupFacts(Struct, frozen=True, kw_only=True):
 
 
 class TournamentFacts(Struct, frozen=True, kw_only=True):
-    """A tournament with its groups."""
+    """A tournament with its groups; its description is Markdown."""
 
     slug: str
     game: str
     title: str
+    description: str
     state: CompetitionState
     groups: list[GroupFacts]
 

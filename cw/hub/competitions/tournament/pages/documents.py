@@ -10,7 +10,7 @@ from typing import Any
 from flask import json
 
 from cw.hub.competitions.tournament.pages.header import iso_time
-from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.timeline import Countdown
 from cw.hub.competitions.tournament.words import game_words, plain

@@ -18,7 +18,7 @@ from cw.hub.competitions.tournament.pages.header import (
     header_of,
     tournament_or_404,
 )
-from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
 from cw.hub.pages.queries import whole_number

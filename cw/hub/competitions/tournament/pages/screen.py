@@ -12,10 +12,10 @@ from cw.hub.competitions.tournament.pages import documents
 from cw.hub.competitions.tournament.pages.header import Header
 from cw.hub.competitions.tournament.pages.ladder_view import LadderView
 from cw.hub.competitions.tournament.pages.table import competing_rows
-from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
-from cw.hub.matches.live.telling import is_told
+from cw.hub.matches.live.broadcast import is_broadcast
 from cw.hub.pages.request import resources
 from cw.league.ladder.phases import Phase
 
@@ -43,7 +43,7 @@ def matches_in_turn(standings: GroupStandings) -> list[RoundMatch]:
     live = [
         match
         for match in standings.matches
-        if match.state == "in_progress" and is_told(standings.tournament.game)
+        if match.state == "in_progress" and is_broadcast(standings.tournament.game)
     ]
     over = [match for match in standings.matches if match.counts]
     return [*live, *reversed(over)][:MOST_MATCHES]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from flask import request
 
 from cw.hub.competitions.tournament.names import LONGEST_TEAM
-from cw.hub.competitions.tournament.round_matches import RoundMatch
+from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.pages.names import natural_order
 from cw.hub.pages.queries import whole_number

@@ -10,10 +10,11 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import audit, outbox
-from cw.hub.accounts.letters import Words
+from cw.hub.accounts import audit
+from cw.hub.accounts.mails import outbox
+from cw.hub.accounts.mails.letters import Words
+from cw.hub.accounts.mails.outbox import News
 from cw.hub.accounts.news.choices import CHOICES
-from cw.hub.accounts.outbox import News
 from cw.hub.clock import Clock
 from cw.hub.competitions.tournament.events import NewEvent, add_event
 from cw.hub.competitions.tournament.people.readiness import problem_of

@@ -1,1 +1,1 @@
-"""The rounds of a tournament: opening them, their results, closing them, and the final."""
+"""The rounds of a tournament: opened, sent, closed and shown, with their results and the final."""

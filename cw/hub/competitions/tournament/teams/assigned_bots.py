@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cw.arena.transports.http import check_base
+from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import load_strategy
 from cw.hub.clock import Clock

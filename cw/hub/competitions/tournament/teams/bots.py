@@ -11,8 +11,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_protocol
-from cw.hub.bots.condition import Condition, condition_of
-from cw.hub.bots.health import BotHosting
+from cw.hub.bots.checks.condition import Condition, condition_of
+from cw.hub.bots.checks.health import BotHosting
 from cw.hub.bots.seats import ClaimedSeat, Hosting, seat_of, version_played
 from cw.hub.bots.versions.verbs import failed_step
 from cw.hub.bots.versions.views import Version, versions_of

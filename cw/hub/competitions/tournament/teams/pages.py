@@ -14,8 +14,9 @@ from cw.errors import CapacityError, UsageError
 from cw.games.registry import load_protocol
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.pages import go
-from cw.hub.bots import asking, check_requests, packages
+from cw.hub.bots import packages
 from cw.hub.bots.addresses import check_address
+from cw.hub.bots.checks import asking, check_requests
 from cw.hub.bots.programs import NO_PROGRAMS
 from cw.hub.bots.versions import answers, uploads
 from cw.hub.bots.versions.answers import Author

@@ -1,0 +1,93 @@
+"""How `cw play` tells of matches as they end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pkgutil import resolve_name
+from typing import Final
+
+import click
+
+from cw.cli.output.last_words import last_words
+from cw.cli.output.results import Played, how_to_repeat, print_match, report_of, sentence
+from cw.cli.output.stderr import Stderr
+from cw.matches.spec import MatchFault
+from cw.matches.verdict import never_played
+
+SHOWN_FAULTS: Final = 20
+"""Faults that are told, those that are alike as one; what comes later is only counted."""
+
+NUMBER: Final = re.compile(r"\d+")
+
+
+class MatchReports:
+    """Tells of matches as they end: results on standard output, the rest on standard error."""
+
+    def __init__(self, stderr: Stderr, expected: int, *, as_json: bool) -> None:
+        """Expect so many matches."""
+        self.stderr = stderr
+        self.expected = expected
+        self.as_json = as_json
+        self.absent = False
+        """Whether a bot of any match could not be started."""
+        self._matches: list[Played] = []
+        self._explained: set[str] = set()
+        """Bots whose faults have been explained: those of further matches are only counted."""
+
+    def match(self, played: Played) -> None:
+        """Tell of a match."""
+        self.explain(played)
+        self.absent = self.absent or bool(never_played(played.result))
+        if self.as_json:
+            click.echo(json.dumps(report_of(played)))
+        elif self.expected == 1:
+            print_match(played)
+        self._matches.append(played.without_turns())
+        if self.expected > 1:
+            line = f"match {len(self._matches)} of {self.expected}: {played.verdict}"
+            self.stderr.say(line, "dim", soft_wrap=True)
+
+    def explain(self, played: Played) -> None:
+        """Explain faults of bots that had none before."""
+        faulty = {played.spec.bots[fault.bot].name for fault in played.result.faults}
+        if faulty - self._explained:
+            explain_faults(self.stderr, played)
+        self._explained |= faulty
+
+    def end(self) -> None:
+        """Sum up several matches."""
+        if self.expected > 1 and not self.as_json:
+            resolve_name("cw.cli.output.series_table:print_series")(
+                [bot.name for bot in self._matches[0].spec.bots], self._matches
+            )
+
+
+def explain_faults(stderr: Stderr, played: Played) -> None:
+    """Print what bots wrote, then what was wrong with replies, and how to repeat the first."""
+    spec, result, _ = played
+    for number in dict.fromkeys(fault.bot for fault in result.faults):
+        if output := last_words(result.stderr[number]):
+            stderr.say(f"{spec.bots[number].name} wrote:")
+            stderr.say(output, "dim", soft_wrap=True)
+    different = grouped(result.faults)
+    for faults in different[:SHOWN_FAULTS]:
+        stderr.say(sentence(spec, faults), "yellow", soft_wrap=True)
+    more = sum(map(len, different[SHOWN_FAULTS:]))
+    if more:
+        stderr.say(f"... and {more} more faults; the replay has them all", "yellow")
+    for line in how_to_repeat(played):
+        stderr.say(line, soft_wrap=True)
+
+
+def grouped(faults: Sequence[MatchFault]) -> list[list[MatchFault]]:
+    """Return faults that say the same of the same bot together, in the order of the first ones.
+
+    Numbers in them may differ: many sentences quote a turn.
+    """
+    groups: dict[tuple[int, str, str], list[MatchFault]] = {}
+    for fault in faults:
+        pattern = NUMBER.sub("0", fault.detail)
+        groups.setdefault((fault.bot, fault.kind, pattern), []).append(fault)
+    return list(groups.values())

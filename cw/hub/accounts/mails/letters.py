@@ -1,0 +1,128 @@
+"""What the mails of the hub say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from cw.hub.accounts.mails.outbox import Claim, MailKind
+from cw.hub.accounts.news import choices
+from cw.hub.operation.settings import HubSettings
+from cw.hub.store.tables import Bot
+
+SUBJECTS: Final = {
+    "reset": "Reset password",
+    "verify": "Confirm your e-mail address",
+    "email": "Confirm your new e-mail address",
+}
+REASONS: Final = {
+    "reset": "You requested to change your {site} password. To reset your password, please"
+    " click the following link:",
+    "verify": "To confirm your e-mail address, please click the following link:",
+    "email": "To use this e-mail address for your {site} account from now on, please click the"
+    " following link:",
+}
+
+HELP: Final = "If you keep having problems, just reply to this e-mail and we'll be happy to help."
+
+MOVING: Final = (
+    "Somebody who is logged in to your {site} account wants to use another e-mail address for it."
+    " It takes the place of this one as soon as it is confirmed.",
+    "If it is you, there is nothing to do. If not, change your password at once, here, and the"
+    " change is off:",
+    "{address}/settings",
+)
+
+INACTIVE: Final = (
+    "Your bot {name} is inactive: three times in a row it could not be reached. What came last: "
+    "{reason}",
+    "What to do: start it again, and see that its address is right. Then press Test now on its"
+    " page:",
+    "{link}",
+    "It is also asked again from time to time, and plays on as soon as it answers.",
+)
+
+TURN_OFF: Final = "To get no more mails {about}: {link}"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The subject of a mail, and its paragraphs."""
+
+    subject: str
+    paragraphs: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as a mail that waits keeps them."""
+        return {"subject": self.subject, "paragraphs": list(self.paragraphs)}
+
+
+def stored(words: Mapping[str, Any]) -> Words:
+    """Return the words that a mail has kept."""
+    return Words(words["subject"], tuple(words["paragraphs"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A mail to a user."""
+
+    to: str
+    username: str
+    kind: MailKind
+    words: Words
+    message_id: str
+    site: str
+    """The name that it is signed with."""
+    turns_off: str = ""
+    """The address that turns such mails off; "" for those that cannot be."""
+
+    def body(self) -> str:
+        """Return its text."""
+        ending = ("Best,", f"The {self.site} Team.\n")
+        paragraphs = (*self.words.paragraphs, *self.way_out())
+        return "\n\n".join((f"Hi {self.username},", *paragraphs, *ending))
+
+    def way_out(self) -> Iterator[str]:
+        """Give the sentence that says how such mails are turned off, if they can be."""
+        if choices.is_news(self.kind):
+            about = choices.CHOICES[self.kind].about
+            yield TURN_OFF.format(about=about, link=self.turns_off)
+
+
+def with_link(kind: MailKind, link: str, site: str) -> Words:
+    """Return the words of a mail that carries a link with a ticket."""
+    return Words(SUBJECTS[kind], (REASONS[kind].format(site=site), link, HELP))
+
+
+def about_move(settings: HubSettings) -> Words:
+    """Return the words of a mail that another address shall take the place of this one."""
+    facts = {"site": settings.signed_by, "address": settings.address}
+    return Words(
+        "Your e-mail address is about to change", tuple(text.format(**facts) for text in MOVING)
+    )
+
+
+def about_bot(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
+    """Return the words of a mail that a bot is inactive.
+
+    None where it is not any more.
+    """
+    row = session.execute(
+        select(Bot.name, Bot.game, Bot.reason)
+        .where(Bot.id == claim.bot_id, Bot.user_id == claim.user_id)
+        .where(Bot.status == "INACTIVE")
+    ).one_or_none()
+    if row is None:
+        return None
+    facts = {
+        "name": row.name,
+        "reason": row.reason,
+        "link": f"{settings.address}/bot/{row.name}?game={row.game}",
+    }
+    return Words(
+        f"Your bot {row.name} is inactive", tuple(text.format(**facts) for text in INACTIVE)
+    )

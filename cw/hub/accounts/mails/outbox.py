@@ -1,0 +1,236 @@
+"""Mails as rows: put there by what causes them, claimed by who sends them, kept if none can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+from typing import Any, Final, Literal, TypeAlias, cast
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from cw.hub.clock import Clock
+from cw.hub.operation.health import counts
+from cw.hub.store.tables import Mail, MailState
+from cw.hub.store.upsert import inserts
+
+NewsKind: TypeAlias = Literal["inactive", "announce", "digest"]
+"""That a bot cannot be reached; what the host of a tournament announces; what has happened in a day
+or a week. Each can be turned off."""
+
+MailKind: TypeAlias = Literal["reset", "verify", "email", "moving"] | NewsKind
+"""To reset a password, to confirm an address, or a new one; that another address shall take the
+place of this one; news."""
+
+PAUSES: Final = (1, 4, 16, 64)
+"""Minutes between the attempts to send a mail."""
+
+ATTEMPTS: Final = len(PAUSES) + 1
+"""How often a mail is tried before it is dead."""
+
+LEASE: Final = timedelta(minutes=5)
+"""How long a mail is left to who has begun to send it: longer than any mail server may take."""
+
+RETENTION: Final = timedelta(days=7)
+"""How long it is remembered that a mail was sent, or was not to be."""
+
+DEAD_RETENTION: Final = timedelta(days=30)
+"""How long mails that could not be sent wait for somebody who has them sent again."""
+
+AT_ONCE: Final = 100
+"""Mails that are looked up together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A mail that this process is to send, and nobody else meanwhile."""
+
+    mail_id: int
+    attempt: int
+    message_id: str
+    kind: MailKind
+    user_id: int
+    bot_id: int | None = None
+    """The row of the bot that it is about, if it is about one."""
+    email: str | None = None
+    """Where it goes, if not to the address of the account."""
+    words: Mapping[str, Any] | None = None
+    """What it says, if that was known when it was put."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What several people are told."""
+
+    kind: NewsKind
+    key: str
+    """Names it, such as `event:7`, in at most 40 characters."""
+    words: Mapping[str, Any]
+    """Its subject and its paragraphs."""
+
+
+def put(  # noqa: PLR0913 - what, about what, and where to
+    session: Session,
+    clock: Clock,
+    kind: MailKind,
+    user_id: int,
+    bot: int | None = None,
+    *,
+    email: str | None = None,
+) -> int:
+    """Let a user be sent a mail once this transaction is committed; return its id.
+
+    Each call puts another one. It goes to the address of the account as it is when it is sent, or
+    to another one.
+    """
+    now = clock()
+    message_id = token_urlsafe(24)
+    mail = Mail(
+        message_id=message_id,
+        kind=kind,
+        user_id=user_id,
+        bot_id=bot,
+        email=email,
+        due_at=now,
+        created_at=now,
+    )
+    session.add(mail)
+    session.flush()
+    return mail.id
+
+
+def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -> int:
+    """Let users be sent news once this transaction is committed; return to how many.
+
+    Nobody is put a mail with the same news again.
+    """
+    now = clock()
+    about = {
+        "kind": news.kind,
+        "news_key": news.key,
+        "words": news.words,
+        "state": "waiting",
+        "attempt": 0,
+        "reason": "",
+        "due_at": now,
+        "created_at": now,
+    }
+    rows = [{"message_id": token_urlsafe(24), "user_id": user, **about} for user in users]
+    new = inserts(session, Mail, rows)
+    unseen = (insert.on_conflict_do_nothing().returning(Mail.id) for insert in new)
+    return sum(len(session.scalars(insert).all()) for insert in unseen)
+
+
+def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: datetime) -> bool:
+    """Return whether a user was put a mail of a kind about a bot since a moment."""
+    same = (Mail.kind == kind, Mail.user_id == user_id, Mail.bot_id == bot)
+    query = select(Mail.id).where(*same, Mail.created_at > since).limit(1)
+    return session.scalar(query) is not None
+
+
+def due(session: Session, clock: Clock) -> Sequence[int]:
+    """Return the ids of mails that may be sent now, as many as are looked up together.
+
+    News to many come last: nobody waits behind them for a link.
+    """
+    waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= clock())
+    in_order = waiting.order_by(Mail.news_key.is_not(None), Mail.due_at)
+    return session.scalars(in_order.limit(AT_ONCE)).all()
+
+
+def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
+    """Take a mail to send it; None if it is not due, or somebody else has it.
+
+    Of two at once one gets it. Who is not heard of for the time of a lease has lost it; after the
+    last attempt it is dead.
+    """
+    now = clock()
+    row = session.execute(
+        update(Mail)
+        .where(Mail.id == mail_id, Mail.state == "waiting", Mail.due_at <= now)
+        .values(attempt=Mail.attempt + 1, due_at=now + LEASE)
+        .returning(Mail)
+    ).scalar_one_or_none()
+    if row is None:
+        return None
+    claim = Claim(
+        mail_id,
+        row.attempt,
+        row.message_id,
+        cast(MailKind, row.kind),
+        row.user_id,
+        row.bot_id,
+        row.email,
+        row.words,
+    )
+    if claim.attempt > ATTEMPTS:
+        end(session, clock, claim, "dead", "whoever sent it has ended meanwhile")
+        return None
+    return claim
+
+
+def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
+    """Note what became of a mail; return False if it is no longer this one's to say."""
+    # One that is dead may be sent again; otherwise address and words have done their work.
+    erased = {} if state == "dead" else {"email": None, "words": None}
+    is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock(), **erased)
+    if is_mine and state == "sent":
+        counts.add_now(session, counts.MAILS_SENT)
+    return is_mine
+
+
+def fail(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+    """Note that a mail could not be sent: it waits longer each time, and then is dead.
+
+    Returns whether it is dead.
+    """
+    counts.add_now(session, counts.MAILS_FAILED)
+    if claim.attempt >= ATTEMPTS:
+        end(session, clock, claim, "dead", reason)
+        return True
+    pause = timedelta(minutes=PAUSES[claim.attempt - 1])
+    _set(session, claim, due_at=clock() + pause, reason=reason)
+    return False
+
+
+def _set(session: Session, claim: Claim, **values: Any) -> bool:
+    is_mine = (Mail.id == claim.mail_id, Mail.state == "waiting", Mail.attempt == claim.attempt)
+    change = update(Mail).where(*is_mine).values(**values).returning(Mail.id)
+    return session.execute(change).one_or_none() is not None
+
+
+def numbers(session: Session) -> dict[str, int]:
+    """Return how many mails wait and how many are dead."""
+    query = select(Mail.state, func.count()).where(Mail.state.in_(("waiting", "dead")))
+    return {"waiting": 0, "dead": 0, **dict(session.execute(query.group_by(Mail.state)).all())}
+
+
+def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
+    """Let a dead mail wait to be sent again; return False if it is not dead."""
+    is_dead = (Mail.id == mail_id, Mail.state == "dead")
+    values = {"state": "waiting", "attempt": 0, "due_at": clock(), "ended_at": None}
+    change = update(Mail).where(*is_dead).values(**values).returning(Mail.id)
+    return session.execute(change).one_or_none() is not None
+
+
+def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> None:
+    """Let the mails of a kind to a user that wait not be sent any more. Twice: the same."""
+    waiting = (Mail.kind == kind, Mail.user_id == user_id, Mail.state == "waiting")
+    values = {"state": "dropped", "email": None, "ended_at": clock()}
+    session.execute(update(Mail).where(*waiting).values(reason="not wanted any more", **values))
+
+
+def drop_waiting(session: Session, clock: Clock) -> None:
+    """Let nothing be sent that waits, as what is restored is of another day. Twice: the same."""
+    values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": clock()}
+    session.execute(update(Mail).where(Mail.state == "waiting").values(**values))
+
+
+def sweep(session: Session, clock: Clock) -> None:
+    """Forget mails that ended long ago. Twice: the same."""
+    now = clock()
+    ended = Mail.ended_at <= now - RETENTION
+    session.execute(delete(Mail).where(Mail.state.in_(("sent", "dropped")), ended))
+    session.execute(delete(Mail).where(Mail.state == "dead", Mail.ended_at <= now - DEAD_RETENTION))

@@ -1,0 +1,82 @@
+"""Checks that are asked for by pages and by the API, within the limits of those who ask."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+
+from flask import abort
+
+from cw.hub.accounts.access.actor import player
+from cw.hub.accounts.pages import must_confirm
+from cw.hub.bots.checks import asking
+from cw.hub.bots.checks.asking import TooOften
+from cw.hub.bots.verbs import CHECK, Checked
+from cw.hub.bots.views import BotView
+from cw.hub.operation.queue import CHECKS, PROGRAMS
+from cw.hub.operation.resources import Resources
+from cw.hub.pages import limits
+from cw.hub.pages.request import resources
+
+CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
+UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is asked."
+
+
+def visitor() -> str:
+    """Return what stands for the address that asks: jobs and their log shall not tell it."""
+    return sha256(limits.network().encode()).hexdigest()[:16]
+
+
+def claim(url: str, requests: int = asking.CHECK) -> None:
+    """Count requests to a bot of the player who asks.
+
+    Answers 403 where the e-mail address is not confirmed, and 429 where there were too many.
+    """
+    if must_confirm():
+        abort(403, UNCONFIRMED)
+    claim_for(asking.owner_named(player().user_id), url, requests)
+
+
+def claim_for(owner: str, url: str, requests: int = asking.CHECK) -> None:
+    """Count requests to a bot of an owner; answer 429 where there were too many."""
+    hub = resources()
+    try:
+        with hub.database.reading() as reading:
+            asking.claim(reading, hub.rate_counts, owner, url, requests)
+    except TooOften as error:
+        ends = hub.rate_counts.ends(error.limit, *error.key) or hub.clock() + timedelta(minutes=1)
+        limits.refuse(error.limit, ends)
+
+
+def claim_bot(bot: BotView, requests: int = asking.CHECK) -> None:
+    """Count requests to a bot of the player who asks, as `claim` does: to a program there are none.
+
+    Answers 403 where the e-mail address is not confirmed.
+    """
+    if bot.kind == "url":
+        claim(bot.endpoint, requests)
+    elif must_confirm():
+        abort(403, UNCONFIRMED)
+
+
+def send(bot: int, *, is_program: bool = False) -> bool:
+    """Send the check of a bot of the player who asks; False if the next sweep has to do it."""
+    owner = asking.owner_named(player().user_id)
+    return send_for(owner, bot, is_program=is_program)
+
+
+def send_unasked(hub: Resources, bot: Checked) -> None:
+    """Send the check of a bot that its owner has not asked for."""
+    hub.queue.send(CHECK, bot.id, queue=queue_of(is_program=bot.is_program))
+
+
+def queue_of(*, is_program: bool) -> str:
+    """Return the queue of checks: programs are run where matches of programs are played."""
+    return PROGRAMS if is_program else CHECKS
+
+
+def send_for(owner: str, bot: int, *, is_program: bool) -> bool:
+    """Send the check of a bot, of a program to where programs are run; return whether it was."""
+    queue = queue_of(is_program=is_program)
+    return asking.send(resources(), CHECK, bot, owner, visitor(), queue)

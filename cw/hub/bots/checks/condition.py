@@ -1,0 +1,151 @@
+"""How bots stand, by their last check and by their last matches: what all pages say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final, Literal, TypeAlias
+
+from sqlalchemy import select, union_all
+from sqlalchemy.orm import Session
+
+from cw.hub.bots.checks.health import PROTOCOL_STEPS, UNREACHABLE
+from cw.hub.bots.versions.verbs import failed_step
+from cw.hub.store.tables import Bot, BotStatus, Match, MatchParticipant
+
+LAST: Final = 5
+"""Matches of a bot that are looked at."""
+
+Word: TypeAlias = Literal["active", "failing", "pending", "inactive", "suspended", "retired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A match that a bot has played: what it did wrong there."""
+
+    match_id: str
+    at: datetime
+    faults: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def unreachable(self) -> bool:
+        """Whether the bot could not be reached."""
+        return any(fault.get("kind") in UNREACHABLE for fault in self.faults)
+
+    @property
+    def first(self) -> str:
+        """The first fault as a sentence; "" if there is none."""
+        fault = next(iter(self.faults), {})
+        return str(fault.get("detail") or fault.get("kind", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a bot stands."""
+
+    status: BotStatus
+    checked_at: datetime | None = None
+    failed: Mapping[str, Any] | None = None
+    """The first step of the last check that failed."""
+    matches: Sequence[Played] = ()
+    """The last ones that are over, the latest first; at most five."""
+
+    @property
+    def last(self) -> Played | None:
+        """The last match."""
+        return next(iter(self.matches), None)
+
+    @property
+    def faulty(self) -> int:
+        """How many of the last matches had a fault."""
+        return sum(bool(match.faults) for match in self.matches)
+
+    @property
+    def is_unreachable(self) -> bool:
+        """Whether the last match could not reach it, and no check has passed since."""
+        last = self.last
+        if last is None or not last.unreachable:
+            return False
+        return self.failed is not None or self.checked_at is None or self.checked_at < last.at
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it does not answer, for which an active bot becomes inactive after a while."""
+        step = self.failed["step"] if self.failed is not None else None
+        return self.is_unreachable or (step is not None and step not in PROTOCOL_STEPS)
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing went wrong, neither in the last check nor in the last match."""
+        return self.failed is None and not (self.last and self.last.faults)
+
+    @property
+    def word(self) -> Word:
+        """The status, but for an active bot that failed last."""
+        if self.status == "ACTIVE" and (self.failed is not None or self.is_unreachable):
+            return "failing"
+        return WORDS[self.status]
+
+
+WORDS: Final[Mapping[BotStatus, Word]] = {
+    "ACTIVE": "active",
+    "PENDING": "pending",
+    "INACTIVE": "inactive",
+    "SUSPENDED": "suspended",
+    "RETIRED": "retired",
+}
+
+
+def condition_of(session: Session, bot: int) -> Condition:
+    """Return how a bot stands."""
+    return conditions(session, [bot])[bot]
+
+
+def conditions(session: Session, bots: Sequence[int]) -> dict[int, Condition]:
+    """Return how bots stand, by the ids of their rows: of one page, not of a whole site."""
+    columns = (Bot.id, Bot.status, Bot.checked_at, Bot.healthy_at, Bot.checks)
+    rows = session.execute(select(*columns).where(Bot.id.in_(bots)))
+    played = last_matches(session, bots)
+    return {
+        row.id: Condition(
+            row.status,
+            max(filter(None, (row.checked_at, row.healthy_at)), default=None),
+            failed_step(row.checks),
+            played.get(row.id, ()),
+        )
+        for row in rows
+    }
+
+
+def last_matches(session: Session, bots: Sequence[int]) -> dict[int, list[Played]]:
+    """Return the last matches of bots that are over, the latest first."""
+    if not bots:
+        return {}
+    # A part for each bot, so that each reads the end of an index and no more.
+    parts = [select(of_bot(bot).subquery()) for bot in bots]
+    rows: list[Any] = list(session.execute(union_all(*parts)))
+    rows.sort(key=lambda row: (row.bot_id, -row.row))
+    return {
+        bot: [Played(row.match_id, row.ended_at, row.faults) for row in its]
+        for bot, its in groupby(rows, lambda row: row.bot_id)
+    }
+
+
+def of_bot(bot: int) -> Any:
+    """Return the query of the last matches of a bot."""
+    seat = MatchParticipant
+    return (
+        select(
+            seat.bot_id,
+            Match.id.label("row"),
+            Match.match_id.label("match_id"),
+            Match.finished_at.label("ended_at"),
+            seat.faults,
+        )
+        .join(Match, Match.id == seat.match_id)
+        .where(seat.bot_id == bot, Match.state == "done")
+        .order_by(seat.match_id.desc())
+        .limit(LAST)
+    )

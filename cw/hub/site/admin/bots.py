@@ -1,0 +1,97 @@
+"""The bots of a site as admins find them: whose they are, and how they stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session
+
+from cw.hub.bots.checks.condition import WORDS, Condition, conditions
+from cw.hub.site.admin.lists import Page, page_of
+from cw.hub.store.tables import Bot, Competition, Team, User
+
+FAILING: Final = "failing"
+CHOICES: Final = (*WORDS.values(), FAILING)
+"""How bots may be chosen: by status, or those that did not answer when they were asked last."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotChoice:
+    """Which bots are wanted; "": all."""
+
+    text: str = ""
+    """Part of the name, of that of the owner or the team, of the address or the status."""
+    state: str = ""
+    """One of CHOICES."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBot:
+    """A bot, whose it is, and how it stands."""
+
+    bot: Bot
+    owner: str | None
+    """The username; None for a bot of a team, and where the account was deleted."""
+    team: str | None
+    tournament: str | None
+    """The slug of the competition of the team."""
+    condition: Condition
+
+    @property
+    def can_be_checked(self) -> bool:
+        """Whether a check can be asked for."""
+        return why_no_check(self.bot) == ""
+
+
+def find_bots(session: Session, choice: BotChoice, number: int) -> Page[ListedBot]:
+    """Return a page of bots, the newest first, in three statements."""
+    query = (
+        select(Bot, User.username, Team.name, Competition.slug)
+        .outerjoin(User, User.id == Bot.user_id)
+        .outerjoin(Team, Team.id == Bot.team_id)
+        .outerjoin(Competition, Competition.id == Team.competition_id)
+        .order_by(Bot.id.desc())
+    )
+    if choice.text:
+        query = query.where(has_text(choice.text.casefold()))
+    if choice.state:
+        query = query.where(is_in(choice.state))
+    page = page_of(session, query, number, tuple)
+    stands = conditions(session, [bot.id for bot, *_ in page.rows])
+    rows = [
+        ListedBot(bot, owner, team, tournament, stands[bot.id])
+        for bot, owner, team, tournament in page.rows
+    ]
+    return Page(rows, page.number, page.has_more)
+
+
+def find(session: Session, bot_id: str) -> Bot | None:
+    """Return a bot by its name outside of the database, None if there is none."""
+    return session.scalars(select(Bot).where(Bot.bot_id == bot_id)).one_or_none()
+
+
+def has_text(key: str) -> ColumnElement[bool]:
+    """Return what holds of bots that have a text in what they are found by."""
+    status = func.lower(Bot.status)
+    columns = (Bot.name_key, Bot.bot_id, User.username_key, Team.name_key, Bot.endpoint, status)
+    return or_(*(column.contains(key, autoescape=True) for column in columns))
+
+
+def is_in(state: str) -> ColumnElement[bool]:
+    """Return what holds of bots in one of the states of CHOICES."""
+    if state == FAILING:
+        return Bot.status.in_(("ACTIVE", "INACTIVE")) & (Bot.failures > 0)
+    return Bot.status == state.upper()
+
+
+def why_no_check(bot: Bot) -> str:
+    """Return why a bot cannot be checked; "" if it can."""
+    if bot.kind == "builtin":
+        return "It is a strategy of the site itself: there is nothing to check."
+    if bot.status in ("SUSPENDED", "RETIRED"):
+        return f"The bot is {bot.status}: it is not asked."
+    if bot.kind == "url" and not bot.endpoint:
+        return "The bot has no address yet."
+    return ""

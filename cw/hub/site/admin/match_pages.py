@@ -1,0 +1,87 @@
+"""MATCHES & WORKERS, at `/admin/matches`: what waits or has failed, and which processes live."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw.hub.accounts import audit
+from cw.hub.accounts.access.actor import player
+from cw.hub.accounts.pages import go
+from cw.hub.matches import states
+from cw.hub.matches.comparisons import views as comparisons
+from cw.hub.operation.health import marks
+from cw.hub.pages.parts import address_with, notice
+from cw.hub.pages.request import one_reading, resources
+from cw.hub.site.admin.lists import PER_PAGE
+from cw.hub.site.admin.matches import SHOWN, find_matches, machines
+from cw.hub.site.admin.pages import LONGEST_REASON, admins_only, is_sure, wanted_page
+from cw.hub.site.monitoring import figures
+
+routes = Blueprint("admin_matches", __name__)
+
+CHANGED: Final = "The match is not as you saw it."
+NO_REASON: Final = "Nothing has changed: please give a reason."
+
+
+@routes.get("/admin/matches")
+@admins_only
+def page() -> ResponseReturnValue:
+    """Show the matches that are not over or have failed, comparisons, workers and processes."""
+    hub, state = resources(), request.args.get("state", "")
+    wanted = state if state in SHOWN else ""
+    with one_reading() as session:
+        noted = marks.moments(session)
+        values = {
+            "page": find_matches(session, wanted, wanted_page()),
+            "counts": figures.troubled(session),
+            "machines": machines(session, hub.clock),
+            "comparisons": comparisons.queue(session, PER_PAGE),
+        }
+    return render_template(
+        "hub/site/admin/matches.html",
+        wanted=wanted,
+        states=SHOWN,
+        marks=noted,
+        is_ticking=marks.is_ticking(noted, hub.clock),
+        address_with=address_with,
+        **values,
+    )
+
+
+@routes.post("/admin/matches/<match_id>/requeue")
+@admins_only
+def requeue(match_id: str) -> ResponseReturnValue:
+    """Give a failed match another five attempts."""
+    here, hub = go(url_for("admin_matches.page")), resources()
+    if not is_sure():
+        return here
+    with hub.database.writing() as session:
+        done = states.requeue_failed(session, match_id)
+        if done:
+            audit.note(session, hub.clock, player().username, "requeue", f"match:{match_id}")
+    notice("The match is played again." if done else CHANGED, "good" if done else "bad")
+    return here
+
+
+@routes.post("/admin/matches/<match_id>/void")
+@admins_only
+def void(match_id: str) -> ResponseReturnValue:
+    """Call off a match that waits; its reason is shown on its page."""
+    here, hub = go(url_for("admin_matches.page")), resources()
+    reason = request.form.get("reason", "").strip()[:LONGEST_REASON]
+    if not reason:
+        notice(NO_REASON, "bad")
+        return here
+    if not is_sure():
+        return here
+    with hub.database.writing() as session:
+        done = states.void(session, hub.clock, match_id, reason)
+        if done:
+            detail = {"reason": reason}
+            who, what = player().username, f"match:{match_id}"
+            audit.note(session, hub.clock, who, "void", what, detail=detail)
+    notice("The match is called off." if done else CHANGED, "good" if done else "bad")
+    return here

@@ -1,0 +1,168 @@
+"""What a workshop tells its page of a run, a turn, a series and a check: JSON, shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Final
+
+import msgspec
+
+from cw.arena.referee import MatchRecord
+from cw.arena.seats.heard import Exchange
+from cw.games.rules import Json, Player
+from cw.lab.asked import AskedAnswer
+from cw.matches.verdict import verdict
+from cw.replays.outputs import Output
+from cw.visible import visible
+from cw.web.live.live_match import LiveMatch
+from cw.web.workshop.run import Run, player_of
+from cw.web.workshop.tasks import Work
+from cw.workshop.building import BuildFailed
+from cw.workshop.checking import Check
+from cw.workshop.marks import MOST_MARKS, Mark, marks_in
+from cw.workshop.series import Series
+
+LONGEST_TEXT: Final = 20_000
+"""Characters of a question or a problem that are shown."""
+
+
+def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
+    """Return how a run stands: in words, with the output by turn and the lines it complains of."""
+    match, error = run.match, failure_of(run.match)
+    parts = output_of(match) if match.over else run.exchanges.output()
+    compiler = error.output if isinstance(error, BuildFailed) else ""
+    return {
+        "goes_on": not match.over,
+        "ready": match.progress is not None,
+        "failed": error is not None,
+        "words": words_of(match),
+        "protection": run.protection,
+        "player": None if match.progress is None else str(player_of(match)),
+        "compiler": visible(compiler),
+        "output": [[turn, visible(text)] for turn, text in parts],
+        "marks": list(map(asdict, marks_of([(0, compiler), *parts], files))),
+    }
+
+
+def marks_of(parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
+    """Return the lines that the parts of an output complain of, without control characters."""
+    marks = [mark for turn, text in parts for mark in marks_in(visible(text), files, turn)]
+    return marks[:MOST_MARKS]
+
+
+def failure_of(match: LiveMatch) -> BaseException | None:
+    """Return why a match that is over has no result, None if it has one."""
+    return match.result.exception() if match.over else None
+
+
+def words_of(match: LiveMatch) -> str:
+    """Return who won and by what, or why nobody did; "" while it is played."""
+    if not match.over:
+        return ""
+    error = match.result.exception()
+    if isinstance(error, BuildFailed):
+        return visible(f"{error}.")
+    return visible(match.trouble or verdict(match.spec, match.result.result()))
+
+
+def output_of(match: LiveMatch) -> list[tuple[int, str]]:
+    """Return what the bot wrote to its standard error by turn; nothing before the match is over."""
+    if match.progress is None:
+        return []
+    record, player = match.progress.record, player_of(match)
+    output = Output(record.stderr.get(player, ""), record.stderr_turns.get(player, ()))
+    return output.parts or ([(0, output.text)] if output.text else [])
+
+
+def turn_document(run: Run, turn: int) -> dict[str, Json]:
+    """Return what the bot was asked in a turn, what it answered, and what of it was wrong."""
+    if run.match.progress is None:
+        return {"turn": turn, "exchanges": [], "faults": [], "action": None}
+    record, player = run.match.progress.record, player_of(run.match)
+    turns = run.match.progress.recorder.turns
+    action = turns[turn - 1]["actions"] if 0 < turn <= len(turns) else {}
+    return {
+        "turn": turn,
+        "exchanges": [exchange_document(each) for each in run.exchanges.of(turn)],
+        "faults": faults_of(record, player, turn),
+        "action": action.get(str(player)) if isinstance(action, dict) else None,
+    }
+
+
+def exchange_document(exchange: Exchange) -> dict[str, Json]:
+    """Return a question and its answer, for pages."""
+    fault = exchange.fault
+    return {
+        "question": cut(exchange.question),
+        "answer": cut(exchange.answer),
+        "ms": round(exchange.seconds * 1000, 3),
+        "fault": "" if fault is None else cut(f"{fault.kind}: {fault.sentence}"),
+    }
+
+
+def faults_of(record: MatchRecord, player: Player, turn: int) -> list[Json]:
+    """Return what a player did wrong in a turn, from 1, and what was expected."""
+    return [
+        {
+            "kind": noted.fault.kind,
+            "words": cut(noted.fault.sentence),
+            "expected": cut(noted.fault.expected),
+            "actual": cut(noted.fault.actual),
+        }
+        for noted in list(record.faults)
+        if noted.player == player and noted.turn == turn - 1
+    ]
+
+
+def ask_document(work: Work, answer: AskedAnswer | None, files: Collection[str]) -> dict[str, Json]:
+    """Return what came of a question that is asked again."""
+    return {
+        "answer": answer and answer_document(answer, files),
+        "goes_on": work.goes_on,
+        "trouble": visible(work.trouble),
+    }
+
+
+def answer_document(answer: AskedAnswer, files: Collection[str]) -> dict[str, Json]:
+    """Return an answer of today beside that of the match."""
+    document = msgspec.json.decode(msgspec.json.encode(answer.to_json()))
+    texts = {name: cut(document[name]) for name in ("question", "verdict", "verdict_before")}
+    marks = marks_in(visible(answer.stderr), files, answer.turn)
+    return {
+        **document,
+        **texts,
+        "stderr": visible(answer.stderr),
+        "marks": list(map(asdict, marks)),
+    }
+
+
+def series_document(work: Work, series: Series | None) -> dict[str, Json]:
+    """Return how the series stands."""
+    begun = {"total": 0, "matches": [], "tally": None} if series is None else series.to_json()
+    return {**begun, "goes_on": work.goes_on, "trouble": visible(work.trouble)}
+
+
+def check_document(work: Work, check: Check | None) -> dict[str, Json]:
+    """Return how the check stands."""
+    steps = [] if check is None else list(check.steps)
+    return {
+        "steps": [
+            {
+                "step": visible(step.step),
+                "ok": step.ok,
+                "problem": cut(step.problem),
+                "fix": visible(step.fix),
+            }
+            for step in steps
+        ],
+        "goes_on": work.goes_on,
+        "trouble": visible(work.trouble),
+    }
+
+
+def cut(text: str) -> str:
+    """Return text that is shown: with its control characters visible, and cut if it is long."""
+    more = len(text) - LONGEST_TEXT
+    rest = f"\n... cut: {more} more characters" if more > 0 else ""
+    return visible(text[:LONGEST_TEXT]) + rest
