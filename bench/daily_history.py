@@ -24,7 +24,7 @@ SCATTER: Final = 7907
 
 
 def write(session: Session, clock: Clock, players: int, games: int) -> str:
-    """Write the games of that many days before now into an empty hub; return the last one's name.
+    """Write the games of that many days before now into a hub without any; return the last's name.
 
     Players are called `player1`, `player2` ... and take part in each game.
     """
@@ -58,7 +58,7 @@ def write_people(connection: Connection, clock: Clock, players: int) -> None:
         insert(Bot),
         [
             {
-                "bot_id": f"b_{ids[name]:08x}",
+                "bot_id": f"b_d{ids[name]:07x}",
                 "game": GAME,
                 "user_id": ids[name],
                 "name": name,
@@ -72,10 +72,9 @@ def write_people(connection: Connection, clock: Clock, players: int) -> None:
         ],
     )
     friends = names[1 : FRIENDS + 1]
-    connection.execute(
-        insert(Friend),
-        [{"user_id": ids[names[0]], "friend_id": ids[name], "created_at": now} for name in friends],
-    )
+    if friends:
+        first = {"user_id": ids[names[0]], "created_at": now}
+        connection.execute(insert(Friend), [{**first, "friend_id": ids[name]} for name in friends])
 
 
 def write_games(
@@ -107,7 +106,7 @@ def write_games(
         Match.id, literal(1), literal({}, Battle.options.type), literal(0), Match.reason,
         literal({}, Battle.ranks.type), literal({}, Battle.scores.type), Match.turn,
         literal("replays/none.json.gz"), literal(0), Match.at, Match.at,
-    )  # fmt: skip
+    ).where(Match.kind == daily.FORMAT)  # fmt: skip
     columns = [
         "match_id", "number", "options", "first_slot", "reason", "ranks", "scores", "turns",
         "replay_key", "bytes", "started_at", "ended_at",
@@ -118,12 +117,14 @@ def write_games(
 
 def write_ranks(connection: Connection, players: int) -> None:
     """Let each player take part in each game, ranked in an order that differs from game to game."""
-    slot = Bot.id - select(func.min(Bot.id)).scalar_subquery()
+    slot = Bot.id - select(func.min(Bot.id)).where(Bot.game == GAME).scalar_subquery()
     rank = (slot * SCATTER + Match.id * SCATTER * 3) % players + 1
     nothing = literal([], MatchParticipant.faults.type), literal({}, MatchParticipant.stats.type)
     seat = select(
         Match.id, slot, Bot.id, Bot.name, rank, cast(players - rank, Float), literal(value=False),
         *nothing,
-    ).select_from(Match).join(Bot, Bot.game == Match.game)  # fmt: skip
+    ).select_from(Match).join(Bot, Bot.game == Match.game).where(
+        Match.kind == daily.FORMAT
+    )  # fmt: skip
     columns = ["match_id", "slot", "bot_id", "name", "rank", "score", "crashed", "faults", "stats"]
     connection.execute(insert(MatchParticipant).from_select(columns, seat, include_defaults=False))

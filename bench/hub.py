@@ -103,6 +103,7 @@ def served(folder: str, *options: str) -> Iterator[tuple[Browser, Browser, str]]
 def rows(effort: Effort) -> list[Row]:
     """Compare requests per second, count statements, and play matches."""
     # Not before: the extra `hub` need not be there for the other parts.
+    from bench import hub_ladder  # noqa: PLC0415
     from bench.hub_match import share_of_match  # noqa: PLC0415
 
     with browsers() as (player, visitor, match):
@@ -113,7 +114,7 @@ def rows(effort: Effort) -> list[Row]:
         for name, (path, least) in REMEMBERED.items():
             month = datetime.now(UTC).strftime("%Y-%m")
             results += for_visitors(visitor, name, path.format(month=month), least, effort)
-    return [*results, share_of_match(effort)]
+    return [*results, *hub_ladder.rows(effort), share_of_match(effort)]
 
 
 def for_visitors(

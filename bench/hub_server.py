@@ -13,7 +13,7 @@ from flask import Flask, render_template
 from sqlalchemy import event, select
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
-from bench import daily_history, rated_history
+from bench import daily_history, ladder_history, rated_history
 from bench.hub import BARE, FLASK
 from cw.hub.accounts import people, profiles
 from cw.hub.accounts.access import tickets
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--games", type=int, default=0)
     parser.add_argument("--bots", type=int, default=0, help="of a history of rated matches")
     parser.add_argument("--matches", type=int, default=0)
+    parser.add_argument("--teams", type=int, default=0, help="of a group of a tournament")
     chosen = parser.parse_args(arguments)
     # Requests seem to come from many addresses: each has its limit for a minute.
     settings = HubSettings(data=chosen.data, trusted_proxy=("127.0.0.1",))
@@ -50,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ticket, match = fill_with_matches(resources, chosen.bots, chosen.matches)
         elif chosen.games:
             ticket, match = fill_with_games(resources, chosen.players, chosen.games)
+        elif chosen.teams:
+            ticket, match = fill_with_teams(resources, chosen.teams)
         else:
             ticket, match = fill(resources)
         hub = create_hub(resources)
@@ -99,6 +102,14 @@ def fill_with_matches(resources: Resources, bots: int, matches: int) -> tuple[st
         return tickets.issue_session(session, clock, owner, remembered=True), last
 
 
+def fill_with_teams(resources: Resources, teams: int) -> tuple[str, str]:
+    """Write a tournament of many teams; return a session and the name of its match."""
+    ticket, _ = fill(resources)
+    with resources.database.writing() as session:
+        ladder_history.write(session, resources.clock, teams)
+    return ticket, ladder_history.MATCH
+
+
 def cookie_of(hub: Flask, ticket: str) -> str:
     """Return the cookie of a session, as the hub signs it."""
     signer: Any = hub.session_interface.get_signing_serializer(hub)  # type: ignore[attr-defined]
@@ -113,6 +124,11 @@ def add_bare_routes(hub: Flask, resources: Resources) -> None:
         if statement != "BEGIN":
             statements.append(statement)
 
+    def point() -> str:
+        with resources.database.writing() as session:
+            ladder_history.give_a_point(session)
+        return "a team has a point more"
+
     hundred = hub.jinja_env.from_string(HUNDRED_ROWS)
     layout = hub.jinja_env.from_string('{% extends "base.html" %}')
     event.listen(resources.database.engine, "before_cursor_execute", note)
@@ -121,6 +137,7 @@ def add_bare_routes(hub: Flask, resources: Resources) -> None:
         "statements": lambda: str(len(statements)),
         "processor": lambda: str(process_time()),
         "layout": lambda: render_template(layout),
+        "point": point,
         "hundred": lambda: render_template(hundred, row=FIXED_ROW),
     }
     for name, view in answers.items():

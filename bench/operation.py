@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -10,21 +9,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from random import Random
 from secrets import token_hex
 from statistics import quantiles
 from tempfile import TemporaryDirectory, TemporaryFile
 from time import perf_counter, sleep
 from typing import IO, Final, NamedTuple
 
-import aiohttp
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisAway
 from sqlalchemy import func, insert, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from bench import rated_history
+from bench import crowd, rated_history
+from bench.crowd import BROWSERS
 from bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
@@ -58,7 +56,6 @@ FOR_EACH: Final = 16
 LEFT_OUT: Final = 2
 """For each worker, at the beginning and at the end."""
 
-BROWSERS: Final = 500
 PACE: Final = 5.0
 """Seconds between two polls of a browser."""
 
@@ -365,7 +362,7 @@ class Polled(NamedTuple):
 def polled(server: subprocess.Popen[str], url: str) -> Polled:
     """Poll an address of a server as many browsers do."""
     before = processor(server)
-    latencies = asyncio.run(poll_all(url))
+    latencies = crowd.watch([crowd.Polled(url, PACE)], WATCHED)
     return Polled(quantiles(latencies, n=100)[-1], (processor(server) - before) / WATCHED)
 
 
@@ -381,26 +378,3 @@ def processor(process: subprocess.Popen[str]) -> float:
     """Return the seconds of a processor that a process has needed so far."""
     after_name = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(after_name[11]) + int(after_name[12])) / TICKS_PER_SECOND
-
-
-async def poll_all(url: str) -> list[float]:
-    """Poll as browsers do, which have their own addresses; return the seconds of each poll."""
-    rng, latencies = Random(1), list[float]()
-    connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(connector=connector) as session:
-        until = perf_counter() + WATCHED
-
-        async def browse(number: int, wait: float) -> None:
-            headers = {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250}"}
-            await asyncio.sleep(wait)
-            while (sent := perf_counter()) < until:
-                async with session.get(url, headers=headers) as answer:
-                    await answer.read()
-                    if answer.status not in (200, 304):
-                        raise NotMeasured(f"a poll was answered {answer.status}")
-                    headers["If-None-Match"] = answer.headers["ETag"]
-                latencies.append(perf_counter() - sent)
-                await asyncio.sleep(PACE)
-
-        await asyncio.gather(*(browse(one, rng.uniform(0, PACE)) for one in range(BROWSERS)))
-    return latencies

@@ -8,7 +8,7 @@ from pathlib import Path
 STATIC = Path(__file__).resolve().parents[1] / "static"
 AS_HTML = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTMLUnsafe")
 
-MADE_BY_THE_SERVER = {"hub/renew.js"}
+MADE_BY_THE_SERVER = {"hub/ladder.js", "hub/renew.js"}
 """Those that take HTML in which our own server has escaped what people have written."""
 
 

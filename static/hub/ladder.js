@@ -1,57 +1,51 @@
 /** Keeps a ladder, or the page of a team, as it is now, without a reload. */
 
-import { byId, parsed } from "../shared/dom.js";
+import { byId, element } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
 import { countDown } from "./next_round.js";
 
-const EVERY = 2_000;
-const WHOLE = 10_000;
+const SECOND = 1000;
 const TICK = 250;
 
-/** When the whole page was asked for last, as only the number of matches had changed. */
-let wholeAt = performance.now();
-
-/** What else than the number of matches that were played was told last. */
-let rest = "";
-let isStale = false;
-
+const place = /** @type {HTMLElement} */ (document.querySelector(".renewed"));
 const { renew: address = "", tag = "" } = live().dataset;
-const standings = new Source(address, tag);
-const page = new Source(location.href);
+const source = new Source(address, tag);
 
 /** @returns {HTMLElement} the part of the page that changes */
 function live() {
   return byId("live");
 }
 
-/** Ask for the page, and show what has changed of it. */
-async function renew() {
-  page.forget();
-  const answer = await page.ask();
-  const fresh = answer && parsed(await answer.text()).getElementById("live");
-  if (!fresh) return;
-  wholeAt = performance.now();
-  isStale = false;
-  put(fresh);
-}
-
 /**
  * Put a new part in the place of the old one; what is focused, open or scrolled stays so.
- * @param {HTMLElement} fresh
+ * @param {string} html made, and escaped, by our own server
  */
-function put(fresh) {
+function put(html) {
   const old = live();
   const focused = document.activeElement;
   const key = focused && old.contains(focused) ? keyOf(focused, old) : null;
   const open = [...old.querySelectorAll("details[open]")].map(({ id }) => id);
   const scrolled = [...old.querySelectorAll("[tabindex='0']")].map((one) => [one.scrollLeft, one.scrollTop]);
-  old.replaceWith(fresh);
+  place.innerHTML = html;
+  const fresh = live();
+  markOwn(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   fresh.querySelectorAll("[tabindex='0']").forEach((one, index) => {
     [one.scrollLeft, one.scrollTop] = scrolled[index] ?? [0, 0];
   });
   if (key !== null) counterpart(fresh, key)?.focus({ preventScroll: true });
   dispatchEvent(new Event("renewed"));
+}
+
+/**
+ * Mark the team of who looks; everybody is sent the same.
+ * @param {HTMLElement} within
+ */
+function markOwn(within) {
+  const { own } = place.dataset;
+  const mine = own ? within.querySelector(`[data-team="${own}"]`) : null;
+  mine?.classList.add("own");
+  mine?.querySelector("h1, th a")?.after(" ", element("span", "tag", "your team"));
 }
 
 /**
@@ -81,32 +75,11 @@ function counterpart(within, [name, index]) {
   return /** @type {HTMLElement | undefined} */ (same[index]);
 }
 
-/**
- * Write how many matches were played, where the page says so.
- * @param {{played?: number, matches?: number} | null} round
- */
-function count(round) {
-  if (round?.played === undefined) return;
-  const words = `${round.played} of ${round.matches} matches played`;
-  for (const line of live().querySelectorAll(".top-lines p")) {
-    line.textContent = (line.textContent ?? "").replace(/\d+ of \d+ matches played/, words);
-  }
-}
-
-/** Ask whether anything has changed. */
+/** Ask whether anything has changed, and show it. */
 async function look() {
-  const answer = await standings.ask();
-  if (answer) {
-    const { round, ...others } = await answer.json();
-    const { played, ...board } = round ?? {};
-    const now = JSON.stringify([others, board]);
-    isStale = true;
-    if (played === undefined || now !== rest) await renew();
-    rest = now;
-    count(round);
-  }
-  if (isStale && performance.now() - wholeAt >= WHOLE) await renew();
+  const answer = await source.ask();
+  if (answer) put((await answer.json()).html);
 }
 
 setInterval(() => countDown(live()), TICK);
-void new Poller(look, EVERY).run({ later: true });
+void new Poller(look, Number(place.dataset.every) * SECOND).run({ later: true });

@@ -11,6 +11,7 @@ from sqlalchemy import Row, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.bots.seats import version_played
+from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant, User
 
 FIRST_GAME: Final = "code-battle"
@@ -58,9 +59,9 @@ def bots_of_user(session: Session, user_id: int) -> list[BotView]:
         .join(User, User.id == Bot.user_id)
         .outerjoin(Match, Match.id == last)
         .where(Bot.user_id == user_id, Bot.status != "RETIRED")
-        .order_by(Bot.game, Bot.name_key)
     )
-    return [view_of(bot, owner or "", match_id, at) for bot, owner, match_id, at in rows]
+    views = [view_of(bot, owner or "", match_id, at) for bot, owner, match_id, at in rows]
+    return sorted(views, key=lambda bot: (bot.game, natural_order(bot.name)))
 
 
 _BOTS, _USERS = Bot.__table__, User.__table__

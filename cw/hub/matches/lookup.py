@@ -15,6 +15,7 @@ from cw.games.registry import games_with_hidden_information
 from cw.hub.matches.kinds import Kinds
 from cw.hub.matches.states import OPEN
 from cw.hub.matches.views import KindTraits, MatchView, SeatView
+from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
     Battle,
     Bot,
@@ -255,7 +256,7 @@ def viewed(
 
 def by_name(seats: Sequence[SeatView]) -> tuple[SeatView, ...]:
     """Return seats in an order that says nothing of their slots, which they do not tell either."""
-    ordered = sorted(seats, key=lambda seat: seat.name)
+    ordered = sorted(seats, key=lambda seat: natural_order(seat.name))
     return tuple(replace(seat, slot=number) for number, seat in enumerate(ordered))
 
 

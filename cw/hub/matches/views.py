@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cw.hub.matches.claims import wire_id
 from cw.hub.store.tables import MatchState
@@ -13,6 +13,12 @@ from cw.league.statistics.glicko2 import Rating
 
 Titling: TypeAlias = Callable[[datetime], str]
 """Returns what a match is called, by the moment when it was due."""
+
+
+MOST_NAMED: Final = 6
+"""Players who are all named in the title of a match; of more, the first few are."""
+
+FEW_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +119,7 @@ class MatchView:
             return self.kind.title(self.at)
         if self.is_hidden and not self.seats:
             return f"Match {self.match_id}"
-        return " - ".join(seat.team or seat.name for seat in self.seats)
+        return title_of([seat.team or seat.name for seat in self.seats], " - ")
 
     @property
     def tag(self) -> str:
@@ -142,3 +148,10 @@ class MatchView:
             for seat in self.seats
         )
         return replace(self, seats=seats)
+
+
+def title_of(names: Sequence[str], between: str) -> str:
+    """Return who plays, in one line: of many the first three, and how many more there are."""
+    if len(names) <= MOST_NAMED:
+        return between.join(names)
+    return f"{between.join(names[:FEW_NAMED])} and {len(names) - FEW_NAMED} more"

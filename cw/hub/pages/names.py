@@ -74,3 +74,13 @@ def clean_name(text: str, longest: int) -> str:
 def is_slug(text: str) -> bool:
     """Return whether a text may stand for a competition in an address."""
     return len(text) <= LONGEST_SLUG and SLUG.fullmatch(text) is not None
+
+
+def natural_order(name: str) -> list[tuple[bool, int, str]]:
+    """Return the key by which names are sorted as people count: `team 2` before `team 10`.
+
+    >>> sorted(["team 10", "Team 2", "alpha"], key=natural_order)
+    ['alpha', 'Team 2', 'team 10']
+    """
+    parts = re.split("([0-9]+)", unicodedata.normalize("NFKC", name.casefold()))
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]

@@ -40,6 +40,8 @@ class ReadTag(NamedTuple):
 
     tag: str
     began: float
+    polled: Polled | None
+    """What has it, where that is remembered too."""
 
 
 class Tags:
@@ -59,10 +61,16 @@ class Tags:
             read = self._tags.get(key)
         return read and read.tag
 
-    def put(self, key: str, tag: str, began: float) -> None:
-        """Remember a tag; the second counts from when reading it began."""
+    def polled(self, key: str) -> Polled | None:
+        """Return what was remembered with the present tag, None if that is nothing."""
         with self._lock:
-            self._tags[key] = ReadTag(tag, began)
+            read = self._tags.get(key)
+        return read and read.polled
+
+    def put(self, key: str, tag: str, began: float, polled: Polled | None = None) -> None:
+        """Remember a tag, and what has it; the second counts from when reading it began."""
+        with self._lock:
+            self._tags[key] = ReadTag(tag, began, polled)
 
     def now(self) -> float:
         """Return the time, for `put`."""
@@ -92,6 +100,25 @@ def answer(subject: str, look: Callable[[], Polled]) -> Response:
     response = tagged(jsonify(polled.value), polled.tag)
     response.make_conditional(request)
     return response
+
+
+def answer_to_many(subject: str, look: Callable[[], Polled]) -> Response:
+    """Answer a poll of what many wait for and is costly to make: it is made once in a second.
+
+    It must be the same for everybody.
+    """
+    key = f"{key_of(subject)} whole"
+    tags = cast(Tags, current_app.extensions["tags"])
+
+    def once() -> Polled:
+        polled = tags.polled(key)
+        if polled is None:
+            began = tags.now()
+            polled = look()
+            tags.put(key, polled.tag, began, polled)
+        return polled
+
+    return answer(subject, once)
 
 
 def recently(subject: str, look: Callable[[], str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select, update
 
 from cw.hub.matches.play import Worker
+from cw.hub.matches.views import title_of
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Match, MatchParticipant
@@ -34,3 +35,9 @@ def test_faults_have_the_number_of_their_turn_as_the_viewer_has_it(
         )
     assert "12 timeout no answer within 5 s" in words_of(ann.open(path))
     assert "no answer within 5 s" not in words_of(site.visitor().open(path))
+
+
+def test_a_match_of_many_is_named_after_the_first_three() -> None:
+    names = [f"bot{number}" for number in range(1, 501)]
+    assert title_of(names[:6], " - ") == "bot1 - bot2 - bot3 - bot4 - bot5 - bot6"
+    assert title_of(names, " - ") == "bot1 - bot2 - bot3 and 497 more"

@@ -17,7 +17,7 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.groups import NewGroup, add_group
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam, add_teams
 from cw.hub.operation.resources import Resources
-from cw.hub.pages.names import clean_name, is_visible
+from cw.hub.pages.names import clean_name, is_visible, natural_order
 from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.ladder_rows import Rows
 from tests.hub.sites import Site, site_on
@@ -185,3 +185,10 @@ def test_rooms_of_a_public_site_are_off_unless_asked_for(
 def test_the_page_of_rooms_says_that_anybody_may_move(site: Site) -> None:
     page = site.visitor().open("/rooms/").text
     assert "anybody who can open this page may move for either team" in page
+
+
+def test_names_are_sorted_as_people_count() -> None:
+    names = ["team 10", "Team 2", "team", "team 2b", "Äther", "10", "9", "team ²", "team 2 10", ""]
+    assert sorted(names, key=natural_order) == [
+        "", "9", "10", "team", "Team 2", "team ²", "team 2 10", "team 2b", "team 10", "Äther",
+    ]  # fmt: skip

@@ -8,6 +8,8 @@ from typing import Final
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
+from cw.hub.accounts.access.actor import actor
+from cw.hub.bots.checks.condition import WORDS, conditions
 from cw.hub.competitions.format import Place
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated.bots import bot_standings
@@ -32,6 +34,15 @@ def leaders(session: Session, competition: int) -> Sequence[Place]:
 
 
 def profile_part(session: Session, user_id: int, _username: str) -> Markup:
-    """Return the bots of a user with their ratings, nothing where there are none."""
+    """Return the bots of a user with their ratings, nothing where there are none.
+
+    Who sees more on the pages of these bots than others do is told the same here.
+    """
     bots = bot_standings.bots_of(session, user_id)
-    return part_of_page("hub/competitions/rated/profile.html", bots=bots) if bots else Markup()
+    if not bots:
+        return Markup()
+    words = {bot.bot: WORDS[bot.status] for bot in bots}
+    if actor().sees(user_id):
+        known = conditions(session, [bot.bot for bot in bots if bot.status != "RETIRED"])
+        words |= {bot: condition.word for bot, condition in known.items()}
+    return part_of_page("hub/competitions/rated/profile.html", bots=bots, words=words)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.competitions.tournament.settings import FORMAT
 from cw.hub.competitions.tournament.timeline import EVENT_COLUMNS, EventView
+from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import Competition, CompetitionState, Entry, Event, Group, Team
 
 MOST_LISTED: Final = 200
@@ -113,6 +114,6 @@ def playing_teams(session: Session, competition: int) -> list[GroupTeam]:
         select(Entry.group_id, Team.slug, Team.name, Team.out_of_competition)
         .join(Team, Team.id == Entry.team_id)
         .where(Team.competition_id == competition, Entry.status == "playing")
-        .order_by(Team.out_of_competition, Team.name_key)
     )
-    return [GroupTeam(*row) for row in rows]
+    teams = [GroupTeam(*row) for row in rows]
+    return sorted(teams, key=lambda team: (team.is_out, natural_order(team.name)))

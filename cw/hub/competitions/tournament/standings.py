@@ -22,6 +22,7 @@ from cw.hub.competitions.tournament.rounds.matches import (
 )
 from cw.hub.competitions.tournament.rounds.results import final_table
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
+from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
     Competition,
     Entry,
@@ -280,7 +281,7 @@ def placed(rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
         else row
         for row in rows
     ]
-    with_places.sort(key=lambda row: (positions[row.team_id], row.is_out, row.name.casefold()))
+    with_places.sort(key=lambda row: (positions[row.team_id], row.is_out, natural_order(row.name)))
     return tuple(with_places)
 
 

@@ -134,7 +134,9 @@ def test_nobody_reads_that_all_is_fine_beside_a_bot_that_is_gone(
         assert "\u2713" not in words, "no step is said to be fine"
         assert "wrong: " in words, "the step that failed is named"
         assert "Checked now" in words
-        assert word in words_of(ann.open("/bots"))
+        for own in ("/bots", "/user/Ann"):
+            assert f"Swarm {word}" in words_of(ann.open(own))
+        assert "failing" not in words_of(site.visitor().open("/user/Ann"))
         hub_clock.advance(60)
     port = address.rpartition(":")[2].rstrip("/")
     with served("hexagon", "greedy", port=port):

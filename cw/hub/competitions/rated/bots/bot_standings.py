@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import and_, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, listed
+from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
     Bot,
     BotStatus,
@@ -123,6 +124,8 @@ def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
 class RatedBot:
     """A bot of a user, and what it has come to in the rated competition of its game."""
 
+    bot: int
+    """The id of its row."""
     game: str
     name: str
     status: BotStatus
@@ -146,6 +149,7 @@ def bots_of(session: Session, user_id: int) -> list[RatedBot]:
     counts = (RatingTotal.games, RatingTotal.wins, RatingTotal.draws, RatingTotal.losses)
     rows = session.execute(
         select(
+            Bot.id,
             Bot.game,
             Bot.name,
             Bot.status,
@@ -155,10 +159,9 @@ def bots_of(session: Session, user_id: int) -> list[RatedBot]:
         .outerjoin(Rating, its)
         .outerjoin(RatingTotal, total)
         .where(Bot.user_id == user_id)
-        .order_by(Bot.game, Bot.name_key)
     )
-    bots: list[Any] = list(rows)
-    return [RatedBot(*bot) for bot in bots]
+    bots = [RatedBot(*cast(Any, row)) for row in rows]
+    return sorted(bots, key=lambda bot: (bot.game, natural_order(bot.name)))
 
 
 @dataclass(frozen=True, slots=True)

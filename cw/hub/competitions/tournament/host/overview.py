@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.competitions.tournament.groups import group_sizes, groups_of
+from cw.hub.matches.views import title_of
 from cw.hub.store.tables import (
     Audit,
     Bot,
@@ -97,6 +98,11 @@ class HostMatch:
     state: MatchState
     reason: str
     teams: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """Who plays; the name of the match where nobody does any more."""
+        return title_of(self.teams, " : ") or self.match_id
 
 
 def teams(session: Session, competition: int) -> list[HostTeam]:

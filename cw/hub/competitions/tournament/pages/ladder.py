@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from flask import (
     Blueprint,
@@ -16,9 +16,10 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from cw.hub.accounts.access.cards import TeamHolder
 from cw.hub.competitions.tournament import timeline, words
 from cw.hub.competitions.tournament.listing import listing, playing_teams
-from cw.hub.competitions.tournament.pages import documents, screen
+from cw.hub.competitions.tournament.pages import documents, screen, table
 from cw.hub.competitions.tournament.pages.header import (
     header_of,
     tournament_or_404,
@@ -30,6 +31,7 @@ from cw.hub.competitions.tournament.words import plain
 from cw.hub.matches.cards import latest
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages import polls
+from cw.hub.pages.parts import part_of_page
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources
 from cw.web.games.game_pages import game_page
@@ -40,6 +42,12 @@ TEMPLATES: Final = "hub/competitions/tournament"
 
 MOST_COMPARED: Final = 5
 """Teams that can be compared with one."""
+
+LONGEST_QUERY: Final = 300
+"""Characters of a query that tell what is polled."""
+
+MOST_NAMES: Final = 30
+"""Teams of a group that are named where a group is chosen."""
 
 # Pages
 
@@ -84,6 +92,7 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
         words=words,
         teams=teams,
         card=card,
+        most_names=MOST_NAMES,
         token_typed=token,
         error=error,
     )
@@ -100,50 +109,66 @@ def ladder(slug: str, group: str) -> str:
 
 def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
     """Return the page of a ladder."""
-    rows, tournament = view.standings.rows, view.header.tournament
+    own = view.header.team
     with one_reading() as reading:
-        card = latest.of_competition(reading, shown_kinds(), tournament.id)
+        card = latest.of_competition(reading, shown_kinds(), view.header.tournament.id)
     return render_template(
         f"{TEMPLATES}/group.html",
         card=card,
-        header=view.header,
         view=view,
-        group=view.group,
-        competing=[row for row in rows if row.competes],
-        outside=[row for row in rows if row.is_out and row.status == "playing"],
-        disqualified=[row for row in rows if row.status == "disqualified"],
-        withdrawn=[row for row in rows if row.has_left],
-        cross=cross_table(view.standings),
-        poll=poll_address("tournaments.ladder_json", view),
-        tag=documents.tag_of(view.documents()),
-        words=words,
+        shown=table.table_page(view.standings, table.wanted()),
+        own_page=table.page_of(view.standings, own.team_id) if own else None,
+        live=live_ladder(view, own),
+        document=poll_address("tournaments.ladder_json", view),
+        every=table.seconds_between_polls(view.standings),
         token_typed=token,
         error=error,
+        **of_all_pages(view),
     )
 
 
-def poll_address(endpoint: str, view: LadderView, **more: str) -> str:
+def of_all_pages(view: LadderView) -> dict[str, Any]:
+    """Return what all pages of a group are drawn from."""
+    return {"header": view.header, "group": view.group, "words": words}
+
+
+def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
+    """Return the part of the page of a ladder that is renewed; the row of one's own is marked."""
+    shown = table.table_page(view.standings, table.wanted())
+    rows = view.standings.rows
+    return part_of_page(
+        f"{TEMPLATES}/group_live.html",
+        view=view,
+        shown=shown,
+        own=own,
+        outside=[row for row in rows if row.is_out and row.status == "playing"],
+        disqualified=[row for row in rows if row.status == "disqualified"],
+        withdrawn=[row for row in rows if row.has_left],
+        cross=results_of_round(view.standings),
+        poll=poll_address("tournaments.ladder_json", view, html=1, **shown.choice),
+        tag=documents.tag_of(view.documents()),
+        **of_all_pages(view),
+    )
+
+
+def poll_address(endpoint: str, view: LadderView, **more: Any) -> str:
     """Return the address that a page polls."""
     group = view.group
     number = None if group.shows_last else group.round and group.round.number
     slug = view.standings.tournament.slug
-    return url_for(endpoint, slug=slug, group=group.slug, round=number, **cast(Any, more))
+    return url_for(endpoint, slug=slug, group=group.slug, round=number, **more)
 
 
-def cross_table(standings: GroupStandings) -> Markup | str:
+def results_of_round(standings: GroupStandings) -> Markup | str:
     """Return the HTML of the results of a round: of each against each, or of the one match."""
     if standings.group.round is None or not standings.matches:
         return ""
-    macro = "cross" if standings.tournament.settings.plan == "pairs" else "common"
+    if standings.tournament.settings.plan == "pairs":
+        macro = "cross" if table.has_cross_table(standings) else "latest"
+    else:
+        macro = "common"
     draw = get_template_attribute(f"{TEMPLATES}/round.html", macro)
-    results = {
-        (team, opponent): (match, seat)
-        for match in standings.matches
-        for seat, team in enumerate(match.teams)
-        for opponent in match.teams
-        if team != opponent
-    }
-    html: Markup = draw(standings, results, words)
+    html: Markup = draw(standings, table, words)
     return html
 
 
@@ -153,22 +178,46 @@ def team(slug: str, group: str, team: str) -> str:
     view = ladder_view(slug, group, team)
     standings = view.standings
     row = standings.by_slug[team]
-    compared = [standings.by_slug[name] for name in compared_slugs(standings, row)]
     return render_template(
         f"{TEMPLATES}/team.html",
-        header=view.header,
-        standings=standings,
-        group=view.group,
         row=row,
+        live=live_team(view, row, view.header.team),
+        others=table.comparable(standings, row),
+        compared=compared_rows(standings, row),
+        every=table.seconds_between_polls(standings),
+        most=MOST_COMPARED,
+        **of_all_pages(view),
+    )
+
+
+def live_team(view: LadderView, row: TableRow, own: TeamHolder | None) -> Markup:
+    """Return the part of the page of a team that is renewed; one's own is marked."""
+    standings = view.standings
+    compared = compared_rows(standings, row)
+    return part_of_page(
+        f"{TEMPLATES}/team_live.html",
+        standings=standings,
+        row=row,
+        own=own,
         results=standings.matches_of_team(row.team_id),
         round_points=plain(standings.round_points(row.team_id)),
         compared=compared,
         totals=totals_by_round([row, *compared], view.group.last_closed),
-        poll=poll_address("tournaments.team_json", view, team=team),
-        tag=documents.tag_of(documents.team(standings, team)),
-        most=MOST_COMPARED,
-        words=words,
+        poll=poll_address(
+            "tournaments.team_json",
+            view,
+            team=row.slug,
+            html=1,
+            **{"with": [other.slug for other in compared]},
+        ),
+        tag=documents.tag_of(documents.team(standings, row.slug)),
+        **of_all_pages(view),
     )
+
+
+def compared_rows(standings: GroupStandings, row: TableRow) -> list[TableRow]:
+    """Return the teams to be compared with one."""
+    return [standings.by_slug[name] for name in compared_slugs(standings, row)]
 
 
 def compared_slugs(standings: GroupStandings, row: TableRow) -> list[str]:
@@ -202,26 +251,45 @@ def events(slug: str) -> str:
 
 
 def poll_key(*parts: str) -> str:
-    """Return the key of a polled document."""
-    return " ".join((*parts, request.args.get("round", "")[:10]))
+    """Return the key of a polled document: what was asked for, cut to a length."""
+    return " ".join((*parts, request.query_string.decode("latin-1")[:LONGEST_QUERY]))
+
+
+def is_for_page() -> bool:
+    """Return whether a page asks for the part of it that is renewed, not a program for figures."""
+    return request.args.get("html") == "1"
 
 
 @routes.get("/t/<slug>/<group>/ladder.json")
 def ladder_json(slug: str, group: str) -> Response:
     """Return a ladder for scripts."""
-    return polls.answer(
-        poll_key("ladder", slug, group),
-        lambda: documents.polled(ladder_view(slug, group).documents()),
-    )
+    key = poll_key("ladder", slug, group)
+    return polls.answer_to_many(key, lambda: polled_ladder(slug, group))
+
+
+def polled_ladder(slug: str, group: str) -> Polled:
+    """Return a ladder as figures, or as its page shows it to everybody."""
+    view = ladder_view(slug, group)
+    figures = view.documents()
+    if not is_for_page():
+        return documents.polled(figures)
+    return Polled(documents.tag_of(figures), {"html": live_ladder(view, None)})
 
 
 @routes.get("/t/<slug>/<group>/<team>.json")
 def team_json(slug: str, group: str, team: str) -> Response:
     """Return a team for scripts."""
-    return polls.answer(
-        poll_key("team", slug, group, team),
-        lambda: documents.polled(documents.team(ladder_view(slug, group, team).standings, team)),
-    )
+    return polls.answer(poll_key("team", slug, group, team), lambda: polled_team(slug, group, team))
+
+
+def polled_team(slug: str, group: str, team: str) -> Polled:
+    """Return a team as figures, or as its page shows it to everybody."""
+    view = ladder_view(slug, group, team)
+    row = view.standings.by_slug[team]
+    figures = documents.team(view.standings, team)
+    if not is_for_page():
+        return documents.polled(figures)
+    return Polled(documents.tag_of(figures), {"html": live_team(view, row, None)})
 
 
 @routes.get("/t/<slug>/events.json")

@@ -11,6 +11,7 @@ from cw.hub.competitions.tournament import timeline, words
 from cw.hub.competitions.tournament.pages import documents
 from cw.hub.competitions.tournament.pages.header import Header
 from cw.hub.competitions.tournament.pages.ladder_view import LadderView
+from cw.hub.competitions.tournament.pages.table import competing_rows
 from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
@@ -20,6 +21,9 @@ from cw.league.ladder.phases import Phase
 
 MOST_MATCHES: Final = 6
 """Matches that are shown in turn."""
+
+MOST_TEAMS: Final = 50
+"""Teams that are shown, ten at a time."""
 
 
 def is_wanted() -> bool:
@@ -81,7 +85,7 @@ def screen_page(view: LadderView, poll: str) -> str:
         embedded=True,
         header=view.header,
         view=view,
-        rows=[row for row in view.standings.rows if row.competes],
+        rows=competing_rows(view.standings)[:MOST_TEAMS],
         matches=[
             (match.match_id, match_words(view.standings, match))
             for match in matches_in_turn(view.standings)
