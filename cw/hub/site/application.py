@@ -37,6 +37,7 @@ from cw.hub.site import (
     layout,
     limits,
     profile_page,
+    shared_pictures,
 )
 from cw.hub.site.admin import (
     bot_pages,
@@ -64,6 +65,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     match.routes,
     live.routes,
     cards.routes,
+    shared_pictures.routes,
     challenges.routes,
     objects.routes,
     *email_pages.routes,

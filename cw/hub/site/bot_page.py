@@ -26,7 +26,6 @@ from cw.hub.bots.workshop import pages as workshop
 from cw.hub.bots.workshop import saving
 from cw.hub.competitions.format import BotCard, BotPart
 from cw.hub.matches import listings, practice, sending
-from cw.hub.matches.cards import latest
 from cw.hub.matches.challenges import pages as challenges
 from cw.hub.matches.comparisons import pages as comparisons
 from cw.hub.matches.listings import PLACES, Choice
@@ -89,7 +88,6 @@ def page(name: str) -> ResponseReturnValue:
         is_own = who.is_user(bot.user_id)
         is_public = not (is_own or who.is_admin)
         parts = [card.part(reading, bot, is_public) for card in cards()]
-        card = latest.of_bot(reading, shown_kinds(), bot.id)
         practice = listings.practice_of(reading, shown_kinds(), bot.id) if is_own else []
         condition = Condition(bot.status) if is_public else condition_of(reading, bot.id)
         log = audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else []
@@ -97,7 +95,6 @@ def page(name: str) -> ResponseReturnValue:
         "hub/site/bot.html",
         bot=bot,
         is_own=is_own,
-        card=card,
         title=game_page(bot.game).title,
         strategies=strategies_of({bot.game}),
         sentence=sentence(bot, parts, condition),

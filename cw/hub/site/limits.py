@@ -251,6 +251,13 @@ LIMITS: Final = (
     Limit("avatar", "10 per hour", user, ("settings.change_avatar",)),
     Limit("replay", "120 per minute", network, REPLAYS, ("GET",)),
     Limit("card", "60 per minute", network, ("cards.picture",), ("GET",)),
+    Limit(
+        "shared-picture",
+        "120 per minute",
+        network,
+        ("shared_pictures.of_bot", "shared_pictures.of_competition"),
+        ("GET",),
+    ),
     Limit("search", "120 per minute", network, ("leaderboard.matches",), ("GET",)),
     Limit("report", "30 per minute", network, ("cups.form",), ("GET",)),
     Limit("export", "12 per hour", network, ("host.export",), ("GET",)),

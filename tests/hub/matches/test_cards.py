@@ -41,10 +41,14 @@ def test_a_match_that_is_over_is_shared_with_its_last_turn(
     Worker("me", 1, KINDS).play(resources, match)
     for page in (f"/match/{name}", f"/replay/{name}"):
         assert f'content="{site.resources.settings.address}{picture}"' in visitor.open(page).text
-    address = f'content="{site.resources.settings.address}{picture}"'
     bot = arena.scalar(select(MatchParticipant.name).where(MatchParticipant.match_id == match))
-    for page in ("/leaderboard?game=code-battle", f"/bot/{bot}"):
+    for page, shared in (
+        ("/leaderboard?game=code-battle", "/competitions/rated/code-battle/picture.png"),
+        (f"/bot/{bot}", f"/bot/{bot}/picture.png?game=code-battle"),
+    ):
+        address = f'content="{site.resources.settings.address}{shared}"'
         assert address in visitor.open(page, cookies={"theme": "dark"}).text
+        assert visitor.open(shared).headers["Location"].endswith(picture)
     answer = visitor.open(picture)
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png")
     with Image.open(io.BytesIO(answer.content)) as image:

@@ -29,8 +29,6 @@ from cw.hub.competitions.cup.verbs import Cup
 from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.verbs import CompetitionFacts
-from cw.hub.matches.cards import latest
-from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import one_reading
 from cw.hub.store.database import Reading
@@ -117,7 +115,6 @@ def page(slug: str) -> str:
         cup = find(reading, slug)
         context = content(reading, cup) | {
             "dates": dates_of(reading, cup.id),
-            "card": latest.of_competition(reading, shown_kinds(), cup.id),
         }
     return render_template("hub/competitions/cup/cup.html", cup=cup, tag=tag_of(cup), **context)
 

@@ -30,8 +30,6 @@ from cw.hub.competitions.daily.standings import BLOCK, List, Neighbours, Place
 from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.verbs import CompetitionFacts
-from cw.hub.matches.cards import latest
-from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages import polls
 from cw.hub.pages.countries import COUNTRIES
 from cw.hub.pages.polls import Polled
@@ -114,7 +112,6 @@ def page() -> ResponseReturnValue:
         facts = competition(reading)
         around = neighbours(reading, facts)
         dates = facts and dates_of(reading, facts.id)
-        card = facts and latest.of_competition(reading, shown_kinds(), facts.id)
         coming = facts and rankings.upcoming(reading, site.clock, facts)
         bot = grader_bots.find(reading, viewer) if viewer and not is_of_bots() else None
         table = table_of(reading, List(around.game.id, country), viewer) if around else None
@@ -126,7 +123,6 @@ def page() -> ResponseReturnValue:
             "hub/competitions/daily/ranking.html",
             competition=facts,
             dates=dates,
-            card=card,
             game=wanted_game(),
             is_of_bots=is_of_bots(),
             more=more(),

@@ -23,7 +23,6 @@ from cw.hub.competitions.rated.standings import SORTS, Board, Wanted
 from cw.hub.competitions.rated.win_counts import WinCounts
 from cw.hub.competitions.verbs import CompetitionFacts, everything
 from cw.hub.matches import listings
-from cw.hub.matches.cards import latest
 from cw.hub.matches.listings import PLACES, Choice
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.matches.states import STATES
@@ -134,8 +133,6 @@ class ShownBoard:
     competition: CompetitionFacts
     competitions: Sequence[CompetitionFacts]
     dates: Dates
-    card: str | None
-    """The name of the match whose picture stands for it."""
     rows: RowsOfBoard
     formats: Sequence[int]
 
@@ -153,8 +150,7 @@ def read_board(choice: Wanted) -> ShownBoard | None:
             abort(404, "There is no such competition.")
         rows, dates = kept_rows(reading, competition, choice), dates_of(reading, competition.id)
         formats = rated.settings_of(reading, competition).formats
-        card = latest.of_competition(reading, shown_kinds(), competition.id)
-        return ShownBoard(competition, known, dates, card, rows, formats)
+        return ShownBoard(competition, known, dates, rows, formats)
 
 
 @routes.get("/leaderboard")
@@ -176,7 +172,6 @@ def page() -> ResponseReturnValue:
         rows=board_view.rows.html_for(own),
         competition=board_view.competition,
         dates=board_view.dates,
-        card=board_view.card,
         competitions=board_view.competitions,
         titles={one.slug: name_of(one) for one in board_view.competitions},
         formats=board_view.formats,

@@ -53,7 +53,7 @@ def test_pages_and_ticks_ask_as_much_for_a_thousand_bots_as_for_ten(site: Site, 
             assert site.visitor().open(path).status_code == 200
         asked[path] = len(seen)
     assert asked["/bot/bot-0"] == asked["/bot/bot-3"] == 8
-    assert asked == dict(zip(PATHS, (6, 8, 8, 3, 3), strict=True))
+    assert asked == dict(zip(PATHS, (7, 8, 8, 3, 3), strict=True))
     with statements(site) as seen, site.resources.database.writing() as session:
         upkeep.see_worker(session, site.clock, "worker", "1", 1)
         assert pairing.plan(session, site.clock) == 2

@@ -28,8 +28,6 @@ from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.views import TournamentView
 from cw.hub.competitions.tournament.words import plain
-from cw.hub.matches.cards import latest
-from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages import polls
 from cw.hub.pages.parts import part_of_page
 from cw.hub.pages.polls import Polled
@@ -80,7 +78,6 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
     with one_reading() as reading:
         header = header_of(reading, tournament)
         teams = playing_teams(reading, tournament.id)
-        card = latest.of_competition(reading, shown_kinds(), tournament.id)
     phases = screen.phases_of(header)
     finals = [group for group in tournament.groups if group.kind == "final" and group.rounds]
     won = next((group.slug for group in finals if phases[group.id] == "over"), None)
@@ -91,7 +88,6 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
         view=ladder_view(tournament.slug, won) if won else None,
         words=words,
         teams=teams,
-        card=card,
         most_names=MOST_NAMES,
         token_typed=token,
         error=error,
@@ -110,11 +106,8 @@ def ladder(slug: str, group: str) -> str:
 def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
     """Return the page of a ladder."""
     own = view.header.team
-    with one_reading() as reading:
-        card = latest.of_competition(reading, shown_kinds(), view.header.tournament.id)
     return render_template(
         f"{TEMPLATES}/group.html",
-        card=card,
         view=view,
         shown=table.table_page(view.standings, table.wanted()),
         own_page=table.page_of(view.standings, own.team_id) if own else None,

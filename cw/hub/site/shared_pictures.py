@@ -1,0 +1,52 @@
+"""The pictures of bots and competitions where links to them are shared: of their last matches.
+
+Pages name these addresses alone: which match it is, is asked for when somebody wants the picture.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint, abort, redirect, request
+from flask.typing import ResponseReturnValue
+
+from cw.hub.bots import views as bot_views
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.drafts import is_shown
+from cw.hub.matches.cards import latest
+from cw.hub.matches.cards.pages import address
+from cw.hub.matches.pages import shown_kinds
+from cw.hub.pages.request import one_reading
+
+routes = Blueprint("shared_pictures", __name__)
+
+LASTS: Final = "public, max-age=300"
+
+
+@routes.get("/bot/<name>/picture.png")
+def of_bot(name: str) -> ResponseReturnValue:
+    """Lead to the picture of the last public match of a bot; without one, to that of its game."""
+    with one_reading() as reading:
+        bot = bot_views.find(reading, request.args.get("game") or None, name)
+        if bot is None:
+            abort(404, "There is no such bot.")
+        match_id = latest.of_bot(reading, shown_kinds(), bot.id)
+    return lead_to(match_id, bot.game)
+
+
+@routes.get("/competitions/<format_name>/<slug>/picture.png")
+def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
+    """Lead to the picture of the last match of a competition; without one, to that of its game."""
+    with one_reading() as reading:
+        facts = competitions.find(reading, format_name, slug)
+        if facts is None or not is_shown(facts):
+            abort(404, "There is no such competition.")
+        match_id = latest.of_competition(reading, shown_kinds(), facts.id)
+    return lead_to(match_id, facts.game)
+
+
+def lead_to(match_id: str | None, game: str) -> ResponseReturnValue:
+    """Return the way to the picture of a match, or of a game without one."""
+    answer = redirect(address(match_id, game), 302)
+    answer.headers["Cache-Control"] = LASTS
+    return answer
