@@ -186,7 +186,7 @@ WHO = {
     "GET /match/x/people": "missing",
     "GET /match/x/picture.png": "missing",
     "GET /bot/x/picture.png": "missing",
-    "GET /competitions/x/x/picture.png": "missing",
+    "GET /competitions/rated/x/picture.png": "missing",
     "GET /match/x/replay": "missing",
     "GET /match/x/download": "missing",
     "GET /replay/x": "missing",

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from cw.hub.matches.challenges.keys import new_id
 from tests.effort import amount
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.program import make_admin, new_token, program_of
@@ -87,6 +88,8 @@ def test_nothing_that_programs_send_is_a_fault_of_ours(site: Site) -> None:
     there = names_of(ann)
     names = {name: [value] for name, value in there.items()}
     names["bot_id"].append(registered(site, ann))
+    # Of none, in the right form.
+    names["challenge_id"] = [new_id()]
     tokens = [None, new_token(site, "Ann", "bots", "read", days=365)]
     tokens += [new_token(site, "Root", "admin", "bots", days=365), "cw_none"]
     random = Random(1)
