@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -22,26 +23,27 @@ def blocks(language: str, folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[PostgreSQL]:
+def place() -> Iterator[Path]:
+    """Where copies and logs of the server go."""
+    # As its own folder, it must be one that the server reaches, which does not run as root.
+    folder = Path(mkdtemp(prefix="cw-postgresql-"))
+    (folder / "wal").mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def server(tmp_path: Path, place: Path) -> Iterator[PostgreSQL]:
+    """A server that is gone, and puts nothing there any more, before the place is."""
     server = PostgreSQL(tmp_path / "log")
+    if server.user:
+        server_owns(place)
     yield server
     server.remove()
 
 
 @pytest.mark.thorough
-def test_a_server_goes_back_to_a_moment(server: PostgreSQL) -> None:
-    place = Path(f"{server.folder}-kept")
-    (place / "wal").mkdir(parents=True)
-    if server.user:
-        for folder in (place, place / "wal"):
-            shutil.chown(folder, "postgres")
-    try:
-        go_back(server, place)
-    finally:
-        shutil.rmtree(place)
-
-
-def go_back(server: PostgreSQL, place: Path) -> None:
+def test_a_server_goes_back_to_a_moment(server: PostgreSQL, place: Path) -> None:
     archive, recovery = blocks("ini", place)
     (copy,) = blocks("sh", place)
     settings = server.folder / "postgresql.conf"
