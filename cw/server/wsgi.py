@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, TypeAlias, cast
 
 from flask import Flask
@@ -134,12 +135,14 @@ class Lanes(ThreadedTaskDispatcher):
 
         Who waits for something longer than that is left: its thread ends with the process.
         """
+        ends = monotonic() + timeout
         # All are told first, so that one time is enough for all.
         for lane in self.lanes.values():
             lane.set_thread_count(0)
         is_given_up = super().shutdown(cancel_pending, timeout)
         for lane in self.lanes.values():
-            lane.shutdown(cancel_pending, 0)
+            # What is left of it, as a thread that waits for nothing takes a moment to end, too.
+            lane.shutdown(cancel_pending, max(0, ends - monotonic()))  # type: ignore[arg-type]
         return bool(is_given_up)
 
 
