@@ -33,7 +33,7 @@ def test_the_leaderboard_shows_who_has_played(arena: Arena, site: Site) -> None:
     arena.play(12, Random(1))
     page = visitor.open("/leaderboard")
     assert "RandomBot" in page.text
-    assert "Page 1 of 1" in page.text
+    assert "Page 1" not in page.text
     assert "few games yet" in page.text
     words = words_of(page)
     assert "Rank Bot Rating Trend Last results Owner Games Win rate Last active 1 " in words
