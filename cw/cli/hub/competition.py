@@ -21,7 +21,7 @@ from cw.errors import UsageError, choices
 from cw.games.registry import load_game
 from cw.hub.clock import Clock, utc_now
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.dates import Dates, dates_of, read_dates, shown
+from cw.hub.competitions.dates import Dates, dates_of, field_text, read_dates
 from cw.hub.competitions.format import Format, format_named
 from cw.hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw.hub.operation.settings import HubSettings
@@ -181,7 +181,7 @@ def dates_command(
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> Dates:
         before, own_zone = dates_of(session, of.id), zone or of.zone
         start, end = (
-            shown(at, own_zone) if text is None else "" if text == NONE else text
+            field_text(at, own_zone) if text is None else "" if text == NONE else text
             for text, at in ((starts, before.starts), (ends, before.ends))
         )
         if starts is not None or ends is not None or zone is not None:

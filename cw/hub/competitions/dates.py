@@ -72,7 +72,7 @@ def read_date(text: str, zone: str) -> datetime | None:
     return at
 
 
-def shown(at: datetime | None, zone: str) -> str:
+def field_text(at: datetime | None, zone: str) -> str:
     """Return a date as a field of a form shows it in a time zone; "" for none."""
     return "" if at is None else f"{at.astimezone(zone_named(zone)):%Y-%m-%dT%H:%M}"
 

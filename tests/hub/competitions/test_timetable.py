@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily.standings import upcoming
-from cw.hub.competitions.dates import Dates, dates_of, problem_of, read_dates, shown
+from cw.hub.competitions.dates import Dates, dates_of, field_text, problem_of, read_dates
 from cw.hub.competitions.format import format_named
 from cw.hub.competitions.timetable import sweep
 from cw.hub.competitions.tournament.creation import TournamentConfig, create
@@ -200,7 +200,10 @@ def test_dates_that_cannot_be_are_refused(
 def test_dates_are_typed_in_a_zone_and_shown_in_it() -> None:
     dates = read_dates("2027-01-31T18:00", "", "Europe/Athens")
     assert dates == Dates(datetime(2027, 1, 31, 16, tzinfo=UTC), None, "Europe/Athens")
-    assert (shown(dates.starts, dates.zone), shown(None, "UTC")) == ("2027-01-31T18:00", "")
+    assert (field_text(dates.starts, dates.zone), field_text(None, "UTC")) == (
+        "2027-01-31T18:00",
+        "",
+    )
     for typed in (("soon", "", "UTC"), ("", "x" * 5000, "UTC"), ("", "", "Mars/Olympus")):
         with pytest.raises(UsageError):
             read_dates(*typed)

@@ -203,9 +203,9 @@ def test_one_that_begins_by_itself_is_announced_and_its_times_are_of_a_zone(
     assert site.visitor().open("/leaderboard?game=paint", **fresh).status_code == 404
     ada.fill(f"{page}/state", on=page, state="planned")
     assert "It begins in 22 hours by itself" in words_of(ada.open(page))
-    shown = site.visitor().open("/leaderboard?game=paint", **fresh)
-    assert "Begins in 22 hours, and ends in 1 month" in words_of(shown)
-    assert '<time datetime="2026-11-21T16:00:00Z"' in shown.text
+    leaderboard = site.visitor().open("/leaderboard?game=paint", **fresh)
+    assert "Begins in 22 hours, and ends in 1 month" in words_of(leaderboard)
+    assert '<time datetime="2026-11-21T16:00:00Z"' in leaderboard.text
     assert "Paint begins in 22 hours" in words_of(site.visitor().open("/", **fresh))
     [row] = site.visitor().open("/api/v1/status").json()["competitions"]
     assert (row["state"], row["starts_at"]) == ("planned", "2026-11-21T16:00:00Z")
@@ -238,6 +238,6 @@ def test_a_draft_is_previewed_by_admins_alone(
     assert words["description"] not in site.visitor().open("/api/v1/status").text
     with site.resources.database.writing() as session:
         competitions.set_state(session, site.clock, facts_of(site, f"{kind}/paint").id, "running")
-    shown = site.player("Cid").open(path).text
-    assert "For <strong>all</strong>." in shown
-    assert "Preview" not in shown
+    page = site.player("Cid").open(path).text
+    assert "For <strong>all</strong>." in page
+    assert "Preview" not in page

@@ -14,7 +14,7 @@ from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.dates import Dates, dates_of, problem_of, read_dates, shown
+from cw.hub.competitions.dates import Dates, dates_of, field_text, problem_of, read_dates
 from cw.hub.competitions.format import Format, NewCompetition, format_named
 from cw.hub.competitions.setting_fields import read_all, show_all
 from cw.hub.competitions.verbs import LONGEST_TITLE, STEERED, CompetitionFacts, CompetitionTaken
@@ -176,7 +176,10 @@ def lead_page(
         dates, problem = dates_of(reading, facts.id), problem_of(reading, facts.id)
     texts = show_all(format_.fields, facts.settings)
     texts |= {"title": facts.title, "description": facts.description, "dates_zone": facts.zone}
-    texts |= {"starts": shown(dates.starts, facts.zone), "ends": shown(dates.ends, facts.zone)}
+    texts |= {
+        "starts": field_text(dates.starts, facts.zone),
+        "ends": field_text(dates.ends, facts.zone),
+    }
     return render_template(
         "hub/site/admin/competition.html",
         facts=facts,

@@ -162,14 +162,14 @@ def shown_competitions(reading: Reading) -> list[CompetitionFacts]:
     return [facts for facts in competitions.everything(reading) if facts.state != "draft"]
 
 
-def competition_rows(reading: Reading, shown: Sequence[CompetitionFacts]) -> list[CompetitionRow]:
+def competition_rows(reading: Reading, rows: Sequence[CompetitionFacts]) -> list[CompetitionRow]:
     """Return competitions as documents, with their dates."""
-    dates = dates_of_all(reading, [facts.id for facts in shown])
+    dates = dates_of_all(reading, [facts.id for facts in rows])
     return [
         document(
             CompetitionRow, facts, starts_at=dates[facts.id].starts, ends_at=dates[facts.id].ends
         )
-        for facts in shown
+        for facts in rows
     ]
 
 

@@ -109,7 +109,7 @@ def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
     return render_template(
         f"{TEMPLATES}/group.html",
         view=view,
-        shown=table.table_page(view.standings, table.wanted()),
+        table_page=table.table_page(view.standings, table.wanted()),
         own_page=table.page_of(view.standings, own.team_id) if own else None,
         live=live_ladder(view, own),
         document=poll_address("tournaments.ladder_json", view),
@@ -127,18 +127,18 @@ def of_all_pages(view: LadderView) -> dict[str, Any]:
 
 def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
     """Return the part of the page of a ladder that is renewed; the row of one's own is marked."""
-    shown = table.table_page(view.standings, table.wanted())
+    part = table.table_page(view.standings, table.wanted())
     rows = view.standings.rows
     return part_of_page(
         f"{TEMPLATES}/group_live.html",
         view=view,
-        shown=shown,
+        table_page=part,
         own=own,
         outside=[row for row in rows if row.is_out and row.status == "playing"],
         disqualified=[row for row in rows if row.status == "disqualified"],
         withdrawn=[row for row in rows if row.has_left],
         cross=results_of_round(view.standings),
-        poll=poll_address("tournaments.ladder_json", view, html=1, **shown.choice),
+        poll=poll_address("tournaments.ladder_json", view, html=1, **part.choice),
         tag=documents.tag_of(view.documents()),
         **of_all_pages(view),
     )
