@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from bench.chromium import chromium
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.arena.bots import read_bots
 from cw.games.registry import load_game
@@ -63,7 +62,7 @@ SCRUB: Final = """async (turns) => {
 
 def rows(effort: Effort) -> list[Row]:
     """Measure both replays in the page, from the event to the finished picture."""
-    path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
+    path = chromium()
     documents = {
         f"code-battle, {TURNS} turns": code_battle,
         f"end-of-codes, {CREATURES:,} creatures": end_of_codes,

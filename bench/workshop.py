@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
 from typing import Any, Final
 
+from bench.chromium import chromium
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.server.wsgi import address_of, listen, serving
 from cw.web.workshop.app import create_workshop
@@ -37,7 +36,7 @@ STUBBORN: Final = "import signal, time\nsignal.signal(15, signal.SIG_IGN)\ntime.
 
 def rows(effort: Effort) -> list[Row]:
     """Measure a workshop, and that of a hub, in milliseconds; without Chromium no figures."""
-    path = os.environ.get("CW_CHROMIUM") or shutil.which("chromium")
+    path = chromium()
     repeats = min(effort.repeats, MOST_REPEATS)
     picture, disk, stop = (None, None, None) if path is None else measured(path, repeats)
     beside = "a start of Python"

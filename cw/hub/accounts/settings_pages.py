@@ -77,9 +77,8 @@ def show(
     token_form: forms.TokenForm | None = None,
 ) -> str:
     """Return the page with forms as they were filled."""
-    hub = resources()
-    with hub.database.reading() as reading:
-        mine = tokens.of_user(reading, hub.clock, settings.profile.user_id)
+    with one_reading() as reading:
+        mine = tokens.of_user(reading, resources().clock, settings.profile.user_id)
     return render_template(
         "hub/accounts/settings.html",
         own=settings,

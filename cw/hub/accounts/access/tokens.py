@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
@@ -82,10 +82,17 @@ def create(session: Session, clock: Clock, user_id: int, new: NewToken, actor: s
     return text
 
 
+OF_USER: Final = (
+    select(Ticket)
+    .where(Ticket.user_id == bindparam("user"), Ticket.kind == "api")
+    .where(Ticket.expires_at > bindparam("now"))
+    .order_by(Ticket.created_at, Ticket.digest)
+)
+
+
 def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
     """Return the tokens of a user that are not over, the oldest first."""
-    mine = (Ticket.user_id == user_id, Ticket.kind == "api", Ticket.expires_at > clock())
-    rows = session.scalars(select(Ticket).where(*mine).order_by(Ticket.created_at, Ticket.digest))
+    rows = session.scalars(OF_USER, {"user": user_id, "now": clock()})
     return [
         Token(
             row.digest,

@@ -54,9 +54,9 @@ class RoundRecord(NamedTuple):
     lost: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableRow:
-    """A team in the table of a group, by the closed rounds."""
+    """A team in the table of a group, by the closed rounds; its sums are taken once."""
 
     team_id: int
     slug: str
@@ -85,7 +85,7 @@ class TableRow:
         """Whether it has played and plays no more, by its own will or its host's."""
         return self.status == "withdrawn" or (self.status == "removed" and bool(self.history))
 
-    @property
+    @cached_property
     def points(self) -> float:
         """Points of all closed rounds."""
         return sum(record.points for record in self.history)
@@ -94,17 +94,17 @@ class TableRow:
         """Return the points of a closed round; 0 if it took no part."""
         return sum(record.points for record in self.history if record.number == number)
 
-    @property
+    @cached_property
     def won(self) -> int:
         """Matches won in closed rounds."""
         return sum(record.won for record in self.history)
 
-    @property
+    @cached_property
     def drawn(self) -> int:
         """Matches drawn in closed rounds."""
         return sum(record.drawn for record in self.history)
 
-    @property
+    @cached_property
     def lost(self) -> int:
         """Matches lost in closed rounds."""
         return sum(record.lost for record in self.history)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from sqlalchemy import and_, func, select, true
+from sqlalchemy import and_, bindparam, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, listed
@@ -137,29 +137,35 @@ class RatedBot:
     losses: int
 
 
+RATED_BOTS: Final = (
+    select(
+        Bot.id,
+        Bot.game,
+        Bot.name,
+        Bot.status,
+        Rating.mu - 2 * Rating.phi,
+        func.coalesce(RatingTotal.games, 0),
+        func.coalesce(RatingTotal.wins, 0),
+        func.coalesce(RatingTotal.draws, 0),
+        func.coalesce(RatingTotal.losses, 0),
+    )
+    .outerjoin(Rating, and_(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None)))
+    .outerjoin(
+        RatingTotal,
+        and_(
+            RatingTotal.competition_id == Rating.competition_id,
+            RatingTotal.bot_id == Rating.bot_id,
+            RatingTotal.players == 0,
+            RatingTotal.day == 0,
+        ),
+    )
+    .where(Bot.user_id == bindparam("user"))
+)
+
+
 def bots_of(session: Session, user_id: int) -> list[RatedBot]:
     """Return the bots of a user, retired ones too, by game and name."""
-    its = and_(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None))
-    total = and_(
-        RatingTotal.competition_id == Rating.competition_id,
-        RatingTotal.bot_id == Rating.bot_id,
-        RatingTotal.players == 0,
-        RatingTotal.day == 0,
-    )
-    counts = (RatingTotal.games, RatingTotal.wins, RatingTotal.draws, RatingTotal.losses)
-    rows = session.execute(
-        select(
-            Bot.id,
-            Bot.game,
-            Bot.name,
-            Bot.status,
-            Rating.mu - 2 * Rating.phi,
-            *(func.coalesce(count, 0) for count in counts),
-        )
-        .outerjoin(Rating, its)
-        .outerjoin(RatingTotal, total)
-        .where(Bot.user_id == user_id)
-    )
+    rows = session.execute(RATED_BOTS, {"user": user_id})
     bots = [RatedBot(*cast(Any, row)) for row in rows]
     return sorted(bots, key=lambda bot: (bot.game, natural_order(bot.name)))
 
