@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from hypothesis import settings
 
-from cw.matches import workers
+from cw.matches.processes import workers
 from cw.server.wsgi import listen, serving
 from cw.web import app as web_app
 from cw.web import create_app

@@ -31,10 +31,10 @@ from cw.hub.operation.resources import Resources
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import Sealed
+from cw.matches.processes.workers import MatchFailure
 from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
-from cw.matches.workers import MatchFailure
 
 T = TypeVar("T")
 

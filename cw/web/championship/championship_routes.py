@@ -39,7 +39,7 @@ from cw.championship.journal import (
 from cw.championship.report import RANKING, ChampionshipReport, report_of
 from cw.championship.report_document import snapshot
 from cw.games.rules import Json
-from cw.matches.live_file import read_live
+from cw.matches.processes.live_file import read_live
 from cw.replays.document import Document, decode, with_names
 from cw.server.app import bare_server
 from cw.server.settings import ServerSettings

@@ -30,9 +30,9 @@ from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import MatchFailure
 from cw.matches.spec import MatchResult
-from cw.matches.worker import Job
-from cw.matches.workers import MatchFailure
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from cw.hub.competitions.daily.entrants import GAME, Admission, Entrant
 from cw.hub.competitions.daily.reports import report
 from cw.hub.matches.claims import Claim
 from cw.hub.operation.resources import Resources
-from cw.matches.ready import ask_ready
+from cw.matches.checks.ready import ask_ready
 
 NOT_ASKED: Final = "The host of your bot was asked too often in the last hour"
 

@@ -11,7 +11,7 @@ from cachetools import TTLCache
 
 from cw.hub.matches.live.broadcast import so_far
 from cw.hub.operation.passing_lines import LinesAway, PassingLines
-from cw.matches.live_file import LiveDocument
+from cw.matches.processes.live_file import LiveDocument
 
 FRESH: Final = 1.0
 """Seconds for which an answer is given again."""
