@@ -22,7 +22,7 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import open_resources
 from cw.hub.operation.settings import HubSettings

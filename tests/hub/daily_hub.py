@@ -10,7 +10,7 @@ from cw.hub.competitions.daily import history
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.behaviour import sentence
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.begin import begin_site

@@ -8,7 +8,7 @@ from typing import Any
 from cw.hub.competitions.tournament.creation import TournamentConfig, create
 from cw.hub.competitions.tournament.teams import cards as tournament_cards
 from cw.hub.competitions.tournament.teams.cards import printed
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.pages.polls import Tags
 from cw.hub.site.formats import FORMATS, KINDS

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
 from cw.hub.competitions.tournament.rounds import progress
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.replays import viewed_key
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.operation.resources import Resources

@@ -26,7 +26,7 @@ from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
 from cw.hub.matches import lookup, states
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.practice import practise
 from cw.hub.operation.resources import Resources
 from cw.hub.pages.polls import Tags

@@ -31,9 +31,9 @@ from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.rated import pairing
-from cw.hub.matches.fair_use import SLOTS, must_wait
 from cw.hub.matches.planning import Plan, Seat, plan
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.fair_use import SLOTS, must_wait
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY, of_programs, send_due
 from cw.hub.operation.health.heartbeats import Process
 from cw.hub.operation.resources import Resources

@@ -32,7 +32,7 @@ from cw.hub.competitions.tournament.teams.bots import TeamBot
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.competitions.tournament.teams.practice import last_faults, plan_practice
 from cw.hub.matches import sending
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS

@@ -15,7 +15,7 @@ from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.doctor import look_at_games
 from cw.hub.competitions.format import format_named
 from cw.hub.competitions.rated import entry, pairing
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import upkeep
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS

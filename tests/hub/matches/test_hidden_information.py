@@ -11,7 +11,7 @@ from cw.hub.competitions import maps
 from cw.hub.competitions.rated import pairing
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches import claims
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, Match, MatchParticipant, MatchState, Rating

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw.hub.matches.attempt import RENEWED
+from cw.hub.matches.playing.attempt import RENEWED
 from cw.hub.operation.environment import SECRETS, declared, read_settings, setting_rows, variable
 from cw.hub.operation.settings import HubSettings
 

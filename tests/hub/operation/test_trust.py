@@ -18,7 +18,7 @@ from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.rounds.progress import claimed
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.matches.claims import Claim
-from cw.hub.matches.specs import spec_of
+from cw.hub.matches.playing.specs import spec_of
 from cw.hub.operation import trust
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue

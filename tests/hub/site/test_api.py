@@ -14,7 +14,7 @@ from sqlalchemy import select
 from cw.hub.api.problems import CODES
 from cw.hub.bots import verbs as bots
 from cw.hub.matches import sending
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.api.description import describe, operations_of
 from cw.hub.site.formats import FORMATS, KINDS

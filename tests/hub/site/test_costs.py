@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cw.cli.hub import COMMANDS
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.site.processes.upkeep import chores_of

@@ -23,9 +23,10 @@ from cw.cli.hub import hub
 from cw.errors import Failure
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.seats import ClaimedSeat
-from cw.hub.matches import attempt, planning
+from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing import attempt
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import keys
 from cw.hub.operation.backup import backups
 from cw.hub.operation.queue import CeleryQueue

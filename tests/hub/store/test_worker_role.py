@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from cw.cli import main
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import send_own
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS

@@ -26,7 +26,7 @@ from cw.hub.competitions.daily.bots import PROBE
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.readiness import NOT_ASKED, probe_bot
 from cw.hub.competitions.rated import entry
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.queue import CHECKS, PROBES, CeleryQueue, JobTaker
 from cw.hub.operation.rate_counts import RateCounts
 from cw.hub.operation.resources import Resources

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.verbs import CHECK
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import Bot, BotVersion

@@ -18,7 +18,7 @@ from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.versions.languages import FIGURE
 from cw.hub.bots.workshop import drafts, tasks, work
 from cw.hub.bots.workshop.drafts import Draft
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.health.heartbeats import Process
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of

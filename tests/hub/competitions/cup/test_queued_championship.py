@@ -26,7 +26,7 @@ from cw.hub.bots import packages
 from cw.hub.competitions.cup import keys, parcels, sent
 from cw.hub.competitions.cup.players import ID, NO_WORKER
 from cw.hub.matches import sending, states
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import upkeep
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue

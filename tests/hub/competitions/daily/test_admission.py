@@ -29,7 +29,7 @@ from cw.hub.bots.views import BotView
 from cw.hub.competitions.rated import entry
 from cw.hub.matches import claims, planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import keys
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened

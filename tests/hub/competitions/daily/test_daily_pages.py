@@ -15,7 +15,7 @@ from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.bots import PROBE
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.readiness import probe_bot
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.pages.polls import Tags
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, Match, User

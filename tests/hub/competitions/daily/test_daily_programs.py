@@ -15,7 +15,7 @@ from cw.hub.competitions.daily import behaviour
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.matches import sending
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import Match, MatchParticipant

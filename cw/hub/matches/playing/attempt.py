@@ -25,8 +25,8 @@ from cw.hub.matches import claims, replays, states
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kind, Kinds
 from cw.hub.matches.live.broadcast import Broadcast, broadcast
+from cw.hub.matches.playing.specs import slots_of, spec_of
 from cw.hub.matches.results import BattleResult, unplayed
-from cw.hub.matches.specs import slots_of, spec_of
 from cw.hub.operation.resources import Resources
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
