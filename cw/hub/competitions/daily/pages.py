@@ -22,10 +22,10 @@ from markupsafe import Markup
 
 from cw.hub.accounts.access.actor import actor
 from cw.hub.competitions.daily import bots as grader_bots
-from cw.hub.competitions.daily import history
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.competitions.daily.graph import graph_of
+from cw.hub.competitions.daily.history import lookup
+from cw.hub.competitions.daily.history.graph import graph_of
 from cw.hub.competitions.daily.standings import BLOCK, List, Neighbours, Place
 from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.drafts import is_shown
@@ -223,7 +223,7 @@ def calendar() -> ResponseReturnValue:
     first = month_of(request.args.get("month", ""))
     with one_reading() as reading:
         facts = competition(reading)
-        days = history.month(reading, facts, first) if facts else {}
+        days = lookup.month(reading, facts, first) if facts else {}
     return jsonify(
         {
             day.isoformat(): [

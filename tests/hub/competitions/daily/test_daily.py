@@ -15,8 +15,8 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import bots as grader_bots
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily import verbs as daily
-from cw.hub.competitions.daily.behaviour import FINE
 from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.history.behaviour import FINE
 from cw.hub.competitions.daily.readiness import probe_bot
 from cw.hub.operation.resources import Resources
 from tests.hub.conftest import StillClock

@@ -11,9 +11,9 @@ from cw.hub.bots import packages
 from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.verbs import CHECK
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.daily import behaviour
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.history import behaviour
 from cw.hub.matches import sending
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS

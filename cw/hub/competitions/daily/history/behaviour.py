@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cw.hub.competitions.daily.entrants import NO_SEAT
-from cw.hub.competitions.daily.history import Behaviour
+from cw.hub.competitions.daily.history.lookup import Behaviour
 
 FINE: Final = "Your bot played correctly in the last game"
 ABSENT: Final = "Your bot did not take part in the last game"
