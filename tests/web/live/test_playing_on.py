@@ -14,9 +14,7 @@ from cw.replays import document as replay
 from cw.replays.verify import verify
 from tests.browser.recorded import MATCHES, recorded
 from tests.effort import first_is_fast
-from tests.web.live.test_live_matches import Served, asked, document_of, part, served, wait
-
-__all__ = ["served"]
+from tests.web.live.live_pages import Served, asked, document_of, part, wait
 
 FORM = {"turn": "2", "seat-1": "builtin:random", "seat-2": "human", "seed": "5"}
 
