@@ -17,7 +17,6 @@ from flask import (
     abort,
     current_app,
     make_response,
-    redirect,
     render_template,
     request,
     send_from_directory,
@@ -41,11 +40,8 @@ from cw.championship.report_document import snapshot
 from cw.games.rules import Json
 from cw.matches.processes.live_file import read_live
 from cw.replays.document import Document, decode, with_names
-from cw.server.app import bare_server
-from cw.server.settings import ServerSettings
-from cw.web.replays import replay_routes
+from cw.web.contests import changed_part, contest_server, whole_page
 from cw.web.replays.replay_store import ReplayStore
-from cw.web.replays.thumbnails import Thumbnails
 
 routes = Blueprint("championship", __name__, url_prefix="/championship")
 
@@ -59,15 +55,8 @@ KINDS: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 
 def championship_app(folder: Path) -> Flask:
     """Return an application that shows the championship in a folder and its replays."""
-    app = bare_server(ServerSettings())
-    app.config["HOME"] = "championship.page"
-    app.config["NO_SUCH_PAGE"] = "there is no such page; the championship is at /championship/"
-    app.url_map.converters["replay"] = replay_routes.ReplayConverter
-    app.extensions["uploads"] = None
-    app.extensions["thumbnails"] = Thumbnails()
+    app = contest_server("championship")
     add_championship(app, folder)
-    app.register_blueprint(replay_routes.routes)
-    app.add_url_rule("/", "home", lambda: redirect(url_for("championship.page")))
     return app
 
 
@@ -140,24 +129,16 @@ def stamp(file: Path) -> str:
 def page() -> Response:
     """Return the current tables, bracket and matches."""
     now = championship().stand()
-    answer = make_response(
-        render_template("championship.html", tag=f'"{now.tag}"', **values_of(now))
-    )
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return whole_page("championship.html", now.tag, values_of(now))
 
 
 @routes.get("/stand")
 def stand() -> Response:
     """Return the part of the page that changes; 304 if it has not."""
     now = championship().stand()
-    if request.if_none_match.contains(now.tag):
-        answer = Response(status=304)
-    else:
-        answer = make_response(render_template("championship_content.html", **values_of(now)))
-    answer.set_etag(now.tag)
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer
+    return changed_part(
+        now.tag, lambda: render_template("championship_content.html", **values_of(now))
+    )
 
 
 @routes.get("/<any('report.json', 'report.md', 'games.csv', 'ranking.csv'):name>")
