@@ -10,7 +10,7 @@ from typing import Any, cast
 from sqlalchemy import and_, func, select, true
 from sqlalchemy.orm import Session, aliased
 
-from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, listed
+from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, TOTAL, listed
 from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
     Bot,
@@ -21,6 +21,7 @@ from cw.hub.store.tables import (
     Rating,
     RatingTotal,
 )
+from cw.league.statistics.glicko2 import shown_rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +45,21 @@ class Standing:
     @property
     def shown_rating(self) -> float:
         """The shown rating."""
-        return self.mu - 2 * self.phi
+        return shown_rating(self.mu, self.phi)
 
 
 def standing(session: Session, competition: int, bot: int) -> Standing | None:
     """Return how a bot stands, None if it takes no part."""
-    total = and_(
-        RatingTotal.competition_id == Rating.competition_id,
-        RatingTotal.bot_id == Rating.bot_id,
-        RatingTotal.players == 0,
-        RatingTotal.day == 0,
-    )
     row = session.execute(
         select(Rating, Bot.status, RatingTotal)
         .join(Bot, Bot.id == Rating.bot_id)
-        .outerjoin(RatingTotal, total)
+        .outerjoin(RatingTotal, TOTAL)
         .where(Rating.competition_id == competition, Rating.bot_id == bot)
     ).one_or_none()
     if row is None:
         return None
     rating, status, counts = row
-    better = func.count().filter(rating.mu - 2 * rating.phi < RATING)
+    better = func.count().filter(shown_rating(rating.mu, rating.phi) < RATING)
     of, above = session.execute(listed(competition, func.count(), better)).one()
     is_listed = status in LISTED and rating.last_match_at is not None
     return Standing(
@@ -111,7 +106,7 @@ def of_version(
 def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
     """Return the shown ratings of the bots of a user that have played, by the ids of their rows."""
     rows = session.execute(
-        select(Rating.bot_id, Rating.mu - 2 * Rating.phi)
+        select(Rating.bot_id, RATING)
         .join(Bot, Bot.id == Rating.bot_id)
         .join(Competition, Competition.id == Rating.competition_id)
         .where(Bot.user_id == user_id, Rating.last_match_at.is_not(None))
@@ -140,12 +135,6 @@ class RatedBot:
 def bots_of(session: Session, user_id: int) -> list[RatedBot]:
     """Return the bots of a user, retired ones too, by game and name."""
     its = and_(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None))
-    total = and_(
-        RatingTotal.competition_id == Rating.competition_id,
-        RatingTotal.bot_id == Rating.bot_id,
-        RatingTotal.players == 0,
-        RatingTotal.day == 0,
-    )
     counts = (RatingTotal.games, RatingTotal.wins, RatingTotal.draws, RatingTotal.losses)
     rows = session.execute(
         select(
@@ -153,11 +142,11 @@ def bots_of(session: Session, user_id: int) -> list[RatedBot]:
             Bot.game,
             Bot.name,
             Bot.status,
-            Rating.mu - 2 * Rating.phi,
+            RATING,
             *(func.coalesce(count, 0) for count in counts),
         )
         .outerjoin(Rating, its)
-        .outerjoin(RatingTotal, total)
+        .outerjoin(RatingTotal, TOTAL)
         .where(Bot.user_id == user_id)
     )
     bots = [RatedBot(*cast(Any, row)) for row in rows]
@@ -250,4 +239,4 @@ def history(session: Session, competition: int, bot: int, most: int = 2000) -> l
         .limit(most)
     )
     rows: list[Any] = list(points)
-    return [Point(at, mu - 2 * phi) for at, mu, phi in reversed(rows)]
+    return [Point(at, shown_rating(mu, phi)) for at, mu, phi in reversed(rows)]
