@@ -130,10 +130,10 @@ def test_a_client_sees_of_this_package_what_it_imports(tmp_path: Path) -> None:
     lister = written(tmp_path / "bot", "lister", source)
     command = f"{lister.target} {ROOT / 'cw'}"
     played = match("circuit-wars", BotSpec("lister", "exec", command), RANDOM, size=1)
-    seen = {Path(line) for line in stderr(played)["lister"].split("\n") if line.endswith(".py")}
+    files = {Path(line) for line in stderr(played)["lister"].split("\n") if line.endswith(".py")}
     loaded = "import cw.game, sys; print(*(m.__file__ for n, m in sys.modules.items()"
     loaded += " if n.partition('.')[0] == 'cw'), sep='\\n')"
-    assert {str(path) for path in seen} == set(printed(loaded).splitlines())
+    assert {str(path) for path in files} == set(printed(loaded).splitlines())
 
 
 def printed(code: str) -> str:
@@ -170,11 +170,11 @@ def test_bots_of_one_folder_are_not_given_each_other(policy: Policy, tmp_path: P
     written(tmp_path / "carl", "carl", "")
     (tmp_path / "helper.py").touch()
     played = match("paint", ann, bob, policy=policy, turns=1)
-    seen = {"sees ann.py", "sees helper.py"}
-    assert set(stderr(played)["ann"].splitlines()) == {*seen, "sees carl/bot.py"}
+    lines = {"sees ann.py", "sees helper.py"}
+    assert set(stderr(played)["ann"].splitlines()) == {*lines, "sees carl/bot.py"}
     carl = program("carl", tmp_path / "carl" / "bot.py")
     played = match("paint", ann, carl, policy=policy, turns=1)
-    assert set(stderr(played)["ann"].splitlines()) == {*seen, "sees bob.py"}
+    assert set(stderr(played)["ann"].splitlines()) == {*lines, "sees bob.py"}
 
 
 KNOCKS = """

@@ -153,8 +153,8 @@ def test_the_environment_is_clean(policy: Policy, monkeypatch: pytest.MonkeyPatc
     sandbox = Sandbox(policy)
     env = json.loads(first_line("tells_its_environment", sandbox=sandbox, needs=needs))
     assert env["BOT_SECRET"] == "theirs"
-    known = {"PATH", "LANG", "HOME", "PYTHONUNBUFFERED", "BOT_SECRET", "BOT_PROCESS", "PWD"}
-    assert set(env) - {"LC_CTYPE", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "USERPROFILE"} <= known
+    names = {"PATH", "LANG", "HOME", "PYTHONUNBUFFERED", "BOT_SECRET", "BOT_PROCESS", "PWD"}
+    assert set(env) - {"LC_CTYPE", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "USERPROFILE"} <= names
 
 
 @BWRAP
@@ -164,27 +164,27 @@ def test_no_other_files_are_seen(tmp_path: Path) -> None:
     (opponent / "strategy.py").write_text("secret = 42")
     hidden = [str(opponent), str(opponent / "strategy.py"), str(Path.home() / ".ssh")]
     hidden += [str(BOTS.parents[1] / "cw"), str(FOLDER), "/etc/shadow", "/var", "/proc/1/environ"]
-    seen = json.loads(
+    report = json.loads(
         first_line("reads_what_it_can", *hidden, "/usr", ".", sandbox=Sandbox("require"))
     )
     # The bot's own folder is named by its path in the working copy.
     own = "/bot"
-    assert {name for name, readable in seen.items() if readable} == {"/usr", ".", own}
+    assert {name for name, readable in report.items() if readable} == {"/usr", ".", own}
 
 
 @BWRAP
 def test_only_the_working_copy_and_tmp_can_be_written() -> None:
     places = ["/usr", "/etc", "/", "/dev", "/root", "/home", "/dev/shm", "/tmp", "."]
-    seen = json.loads(first_line("writes_where_it_can", *places, sandbox=Sandbox("require")))
-    assert {name for name, writable in seen.items() if writable} == {"/dev/shm", "/tmp", "."}
+    report = json.loads(first_line("writes_where_it_can", *places, sandbox=Sandbox("require")))
+    assert {name for name, writable in report.items() if writable} == {"/dev/shm", "/tmp", "."}
     assert not Path("/tmp/left-by-a-bot").exists()
 
 
 @BWRAP
 def test_no_other_processes_are_seen() -> None:
-    seen = json.loads(first_line("looks_at_the_others", sandbox=Sandbox("require")))
-    assert 0 < len(seen) < 5
-    assert not any("pytest" in command for command in seen)
+    report = json.loads(first_line("looks_at_the_others", sandbox=Sandbox("require")))
+    assert 0 < len(report) < 5
+    assert not any("pytest" in command for command in report)
 
 
 @BWRAP

@@ -212,9 +212,9 @@ def test_a_person_beats_random_at_hexagon_with_the_mouse(site: Site, watcher: Wa
 
 def test_a_chip_is_clicked_and_then_its_target(site: Site, watcher: Watcher) -> None:
     page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="1", size="3"))
-    asked = wait_for_turn(page)
-    assert asked is not None
-    start, end = cells(asked["moves"][0])
+    turn = wait_for_turn(page)
+    assert turn is not None
+    start, end = cells(turn["moves"][0])
     page.locator("#stage").scroll_into_view_if_needed()
     page.mouse.click(*hexagon_place(page, 3, [2, 2]))
     assert number(page, "#turns") == 0

@@ -59,8 +59,8 @@ class Evening:
         """Let a team upload a program; it is not checked."""
         visitor = self.teams[team]
         form = {"csrf_token": visitor.token(MY_TEAM)}
-        sent = visitor.send_form(f"{MY_TEAM}/upload", form, files={"program": (name, data)})
-        assert sent.status_code == 303
+        answer = visitor.send_form(f"{MY_TEAM}/upload", form, files={"program": (name, data)})
+        assert answer.status_code == 303
         self.site.queue.jobs.clear()
 
     def does(self, verb: str, **values: str) -> None:

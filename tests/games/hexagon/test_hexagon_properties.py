@@ -20,7 +20,7 @@ from tests.games.hexagon.positions import GAME, random_positions
 
 
 def test_two_thousand_positions_agree_with_the_reference() -> None:
-    seen = 0
+    count = 0
     for seed in range(70):
         rng = Random(seed)
         for position in random_positions(seed, rng.choice([2, 3, 4, 5]))[:-1]:
@@ -34,8 +34,8 @@ def test_two_thousand_positions_agree_with_the_reference() -> None:
             assert [list(row) for row in after.cells] == theirs["cells"]
             assert [list(after.jumps), list(after.placed)] == [theirs["jumps"], theirs["placed"]]
             assert (after.color == 3 - color) == bool(reference.legal(after, 3 - color))
-            seen += 1
-    assert seen >= 2000
+            count += 1
+    assert count >= 2000
 
 
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 4]))

@@ -125,21 +125,21 @@ def test_a_dated_hash_is_renewed_at_log_in(town: Town) -> None:
 
 def test_nobody_logs_in_with_a_password_that_was_changed_meanwhile(town: Town) -> None:
     town.register("Ada")
-    seen = town.account("Ada")
-    town.do(lambda s: people.change_password(s, town.clock, seen, "new", remembered=False))
+    account = town.account("Ada")
+    town.do(lambda s: people.change_password(s, town.clock, account, "new", remembered=False))
     with pytest.raises(people.Refused):
-        town.do(lambda s: people.log_in(s, town.clock, seen, remembered=False))
+        town.do(lambda s: people.log_in(s, town.clock, account, remembered=False))
 
 
 def test_the_locked_are_out_and_stay_out(town: Town) -> None:
     user, ticket = town.register("Ada")
-    seen, link = town.account("Ada"), town.link(user)
+    account, link = town.account("Ada"), town.link(user)
     town.do(lambda s: users.lock(s, town.clock, "Ada"))
     locked_at = town.user(user).locked_at
     assert not town.is_in(ticket)
     assert town.account("Ada").is_locked
     with pytest.raises(people.Refused):
-        town.do(lambda s: people.log_in(s, town.clock, seen, remembered=False))
+        town.do(lambda s: people.log_in(s, town.clock, account, remembered=False))
     with pytest.raises(people.LinkExpired):
         town.do(lambda s: people.reset_password(s, town.clock, link, "new"))
     town.clock.advance(DAY)
@@ -200,14 +200,16 @@ def test_an_address_is_confirmed_once(town: Town) -> None:
 
 def test_a_changed_password_ends_other_sessions_and_links_and_opens_one(town: Town) -> None:
     user, first = town.register("Ada")
-    link, seen = town.link(user), town.account("Ada")
-    ticket = town.do(lambda s: people.change_password(s, town.clock, seen, "new", remembered=True))
+    link, account = town.link(user), town.account("Ada")
+    ticket = town.do(
+        lambda s: people.change_password(s, town.clock, account, "new", remembered=True)
+    )
     assert town.is_in(ticket)
     assert not town.is_in(first)
     with pytest.raises(people.LinkExpired):
         town.do(lambda s: people.reset_password(s, town.clock, link, "newer"))
     with pytest.raises(people.Refused):
-        town.do(lambda s: people.change_password(s, town.clock, seen, "late", remembered=True))
+        town.do(lambda s: people.change_password(s, town.clock, account, "late", remembered=True))
     assert town.user(user).password_hash == "new"
 
 

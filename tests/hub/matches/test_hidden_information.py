@@ -137,8 +137,8 @@ def test_no_choice_of_a_list_tells_who_plays(arena: Arena, site: Site) -> None:
         assert here not in text, path
         assert "playing now" not in text, path
     owner = program_of(site, "house", "read")
-    (seen,) = owner.read(f"/bots/{match.bots[0]}/matches")["items"]
-    assert (seen["match_id"], seen["seats"], seen["seed"]) == (here, [], None)
+    (item,) = owner.read(f"/bots/{match.bots[0]}/matches")["items"]
+    assert (item["match_id"], item["seats"], item["seed"]) == (here, [], None)
 
 
 def test_a_bot_learns_nothing_with_the_id_of_its_match(arena: Arena, site: Site) -> None:

@@ -28,9 +28,9 @@ def open_site(site: Site) -> Site:
 @pytest.mark.parametrize("path", PATHS)
 def test_the_second_visitor_costs_no_statement(open_site: Site, path: str) -> None:
     first = open_site.visitor().open(path)
-    with statements(open_site) as asked:
+    with statements(open_site) as queries:
         second = open_site.visitor().open(path)
-    assert asked == []
+    assert queries == []
     assert second.content == first.content
     changing = ("Date", "X-Request-Id")
     heads = [

@@ -398,8 +398,8 @@ def test_the_description_names_each_route_and_what_it_says_is_there(site: Site) 
     assert description == describe(site.resources.settings.address, OPERATIONS)
     described = {
         f"{method.upper()} /api/v1{path}"
-        for path, of in description["paths"].items()
-        for method in of
+        for path, operations in description["paths"].items()
+        for method in operations
     }
     routes = {
         f"{method} {rule.rule.replace('<', '{').replace('>', '}')}"

@@ -44,8 +44,8 @@ UNLIMITED = {
 
 
 def test_what_has_no_limit_is_answered_from_memory(site: Site) -> None:
-    known = make_costs.limits_of(site.app)
-    free = {route for route, limit in known.items() if limit == "none"}
+    limits = make_costs.limits_of(site.app)
+    free = {route for route, limit in limits.items() if limit == "none"}
     assert {route for route in free if not route.startswith("GET /rooms/")} == UNLIMITED
 
 

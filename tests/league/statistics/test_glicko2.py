@@ -48,7 +48,7 @@ def test_a_bot_without_results_is_less_sure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "winner", "drawn", "ranks"),
+    ("scores", "winner", "is_draw", "ranks"),
     [
         ((4, 3, 3, 1), None, False, (1, 2, 2, 4)),
         ((4, 3, 3, 1), 3, False, (2, 3, 3, 1)),
@@ -59,9 +59,9 @@ def test_a_bot_without_results_is_less_sure() -> None:
     ],
 )
 def test_ranks_of_pairs(
-    scores: tuple[float, ...], winner: int | None, drawn: bool, ranks: tuple[int, ...]
+    scores: tuple[float, ...], winner: int | None, is_draw: bool, ranks: tuple[int, ...]
 ) -> None:
-    assert pair_ranks(scores, winner, drawn=drawn) == ranks
+    assert pair_ranks(scores, winner, drawn=is_draw) == ranks
 
 
 @pytest.mark.parametrize(("players", "ranks"), [(0, 0), (1, 1), (2, 3), (3, 2)])

@@ -24,10 +24,10 @@ def begin(client: FlaskClient, game: str, form: dict[str, str]) -> str:
     return answer.headers["Location"]
 
 
-def part(address: str, what: str) -> str:
+def part(address: str, name: str) -> str:
     """Return the address of a part of a match from that of its page."""
     path, mark, key = address.partition("?")
-    return f"{path}/{what}{mark}{key}"
+    return f"{path}/{name}{mark}{key}"
 
 
 def wait(look: Callable[[], Any]) -> Any:
@@ -57,7 +57,7 @@ def ended(client: FlaskClient, address: str) -> Any:
     return wait(look)
 
 
-def asked(client: FlaskClient, address: str) -> Any:
+def wait_for_turn(client: FlaskClient, address: str) -> Any:
     def look() -> Any:
         document = document_of(client, address)
         assert not document["live"]["over"], document["live"]

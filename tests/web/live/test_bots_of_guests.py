@@ -48,9 +48,9 @@ def test_nothing_tells_where_the_bot_of_a_guest_is(isolation: Isolation, clock: 
     room = ExitStack()
     room.callback(left.append, "left")
     with closing(LiveMatches(1, clock, keep)) as matches:
-        known = {"alpha": {"secret": "very-secret"}}
+        secrets = {"alpha": {"secret": "very-secret"}}
         match = matches.begin(
-            against(NOBODY_THERE, isolation), bot_secrets=known, guest=guest_of("1"), room=room
+            against(NOBODY_THERE, isolation), bot_secrets=secrets, guest=guest_of("1"), room=room
         )
         result = match.result.result(PATIENCE)
         assert match.progress is not None

@@ -27,12 +27,12 @@ from tests.web.live.live_pages import (
     AGAINST_RANDOM,
     TWO,
     Served,
-    asked,
     begin,
     document_of,
     ended,
     part,
     wait,
+    wait_for_turn,
 )
 
 
@@ -65,7 +65,7 @@ def test_what_came_later_continues_what_came_before(served: Served) -> None:
 def test_nothing_new_is_304_until_it_is_ones_turn(served: Served) -> None:
     client = served()
     address = begin(client, "hexagon", AGAINST_RANDOM)
-    asked(client, address)
+    wait_for_turn(client, address)
     answer = client.get(part(address, "document"))
     tag = {"If-None-Match": answer.headers["ETag"]}
     assert client.get(part(address, "document"), headers=tag).status_code == 304
@@ -77,7 +77,7 @@ def test_nothing_new_is_304_until_it_is_ones_turn(served: Served) -> None:
 def test_a_person_plays_by_what_is_offered(served: Served, game: str) -> None:
     client = served()
     address = begin(client, game, AGAINST_RANDOM | {"size": "3"})
-    yours = asked(client, address)
+    yours = wait_for_turn(client, address)
     body = {"turn": yours["turn"], "action": yours["moves"][-1]}
     assert client.post(part(address, "move"), json=body).status_code == 202
     turn = wait(lambda: document_of(client, address)["turns"])[0]
@@ -104,24 +104,24 @@ def test_a_person_plays_by_what_is_offered(served: Served, game: str) -> None:
 def test_a_refused_move_costs_nothing(served: Served, body: bytes, error: str) -> None:
     client = served()
     address = begin(client, "hexagon", AGAINST_RANDOM | {"size": "3"})
-    before = asked(client, address)
+    before = wait_for_turn(client, address)
     answer = client.post(part(address, "move"), data=body)
     assert answer.status_code == 400
     assert error in answer.get_json()["error"]
-    assert asked(client, address) == before
+    assert wait_for_turn(client, address) == before
 
 
 def test_without_the_key_nobody_plays_or_leaves(served: Served) -> None:
     client = served()
     address = begin(client, "hexagon", AGAINST_RANDOM | {"size": "3"})
-    yours = asked(client, address)
+    yours = wait_for_turn(client, address)
     body = {"turn": yours["turn"], "action": yours["moves"][0]}
     path = address.partition("?")[0]
     for key in ("", "?hand=", "?hand=%ff", "?hand=wrong"):
         assert client.post(f"{path}/move{key}", json=body).status_code == 400
         client.post(f"{path}/resign{key}")
         assert client.get(f"{path}/document{key}").get_json()["yours"] is None
-    assert asked(client, address) == yours
+    assert wait_for_turn(client, address) == yours
     assert "hand=" not in client.get(path).text
 
 
@@ -140,7 +140,7 @@ def test_pages_of_other_sites_neither_begin_nor_play(served: Served) -> None:
 def test_who_resigns_loses(served: Served, tmp_path: Path, game: str, hand: str) -> None:
     client = served(replays=tmp_path, save=True)
     address = begin(client, game, AGAINST_RANDOM | {"hand": hand})
-    yours = asked(client, address)
+    yours = wait_for_turn(client, address)
     body = {"turn": yours["turn"], "action": yours["moves"][0]}
     assert client.post(part(address, "move"), json=body).status_code == 202
     assert client.post(part(address, "resign")).status_code == 202
@@ -178,7 +178,7 @@ def test_who_resigns_waits_for_no_bot(served: Served, tmp_path: Path) -> None:
 def test_only_people_resign(served: Served) -> None:
     client = served()
     address = begin(client, "hexagon", AGAINST_RANDOM | {"size": "3"})
-    asked(client, address)
+    wait_for_turn(client, address)
     client.post(part(address, "resign"))
     document = ended(client, address)
     record = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
@@ -246,7 +246,7 @@ def test_bots_of_the_owner_hear_that_it_is_training(served: Served, tmp_path: Pa
     spec = write(tmp_path, HEXAGON, (line, f'{line} if said["training"] is True else None'))
     client = served(opponents={"hexagon": read_bots([f"mine={spec}"]).bots})
     address = begin(client, "hexagon", {"bot": "bot:mine", "hand": "1", "size": "3"})
-    yours = asked(client, address)
+    yours = wait_for_turn(client, address)
     body = {"turn": yours["turn"], "action": yours["moves"][0]}
     assert client.post(part(address, "move"), json=body).status_code == 202
     wait(lambda: len(document_of(client, address)["turns"]) > 1)
@@ -259,7 +259,7 @@ def test_bots_of_the_owner_hear_that_it_is_training(served: Served, tmp_path: Pa
 def test_closing_leaves_nothing_running(served: Served) -> None:
     client = served()
     address = begin(client, "paint", AGAINST_RANDOM)
-    asked(client, address)
+    wait_for_turn(client, address)
     matches: LiveMatches = client.application.extensions["matches"]
     matches.close()
     assert "broken off" in ended(client, address)["live"]["trouble"]
@@ -275,7 +275,7 @@ def test_a_client_that_sleeps_loses_to_a_person(served: Served, tmp_path: Path) 
     )
     client = served(opponents={"circuit-wars": read_bots([f"sleeper={file}"]).bots})
     address = begin(client, "circuit-wars", {"bot": "bot:sleeper", "hand": "1", "size": "3"})
-    yours = asked(client, address)
+    yours = wait_for_turn(client, address)
     body = {"turn": yours["turn"], "action": yours["moves"][0]}
     assert client.post(part(address, "move"), json=body).status_code == 202
     document = ended(client, address)
@@ -288,7 +288,7 @@ def test_a_match_that_ends_while_it_is_told_is_not_over_yet() -> None:
     match = LiveMatch(spec, {}, "key", (), 0.0, 0.0)
 
     class Ending:
-        """A match that ends while it is asked for its replay."""
+        """A match that ends while it is wait_for_turn for its replay."""
 
         def document(self) -> dict[str, Any]:
             match.result.set_exception(Abandoned("the last turn"))

@@ -14,7 +14,7 @@ from cw.web.live.live_matches import (
     UNWATCHED,
 )
 from tests.conftest import FakeClock
-from tests.web.live.live_pages import AGAINST_RANDOM, TWO, Served, asked, begin, ended, part
+from tests.web.live.live_pages import AGAINST_RANDOM, TWO, Served, begin, ended, part, wait_for_turn
 
 
 def test_a_match_that_nobody_looks_at_makes_way(served: Served, clock: FakeClock) -> None:
@@ -23,7 +23,7 @@ def test_a_match_that_nobody_looks_at_makes_way(served: Served, clock: FakeClock
     second = begin(client, "hexagon", AGAINST_RANDOM)
     assert place_of(client, second) == 1
     clock.advance(UNWATCHED)
-    asked(client, second)
+    wait_for_turn(client, second)
     assert "broken off: the server needed its place" in ended(client, first)["live"]["trouble"]
 
 
@@ -48,10 +48,10 @@ def test_one_visitor_has_a_third_of_the_places_and_others_do_not_wait(served: Se
     assert [place_of(ann, match) for match in matches] == [0, 0, 1, 2]
     of_bob = begin(bob, "hexagon", AGAINST_RANDOM)
     assert place_of(bob, of_bob) == 0
-    asked(bob, of_bob)
+    wait_for_turn(bob, of_bob)
     ann.post(part(matches[0], "resign"))
     ended(ann, matches[0])
-    asked(ann, matches[2])
+    wait_for_turn(ann, matches[2])
     assert [place_of(ann, match) for match in matches[1:]] == [0, 0, 1]
 
 
@@ -83,7 +83,7 @@ def test_the_queue_is_bounded_and_who_looks_away_leaves_it(
     late = from_address(clients[0], "10.0.1.1")
     assert late.post("/games/hexagon/matches", data=AGAINST_RANDOM).status_code == 503
     clock.advance(UNWATCHED - 1)
-    asked(clients[0], matches[0])
+    wait_for_turn(clients[0], matches[0])
     assert place_of(clients[-1], matches[-1]) == MOST_WAITING
     clock.advance(1)
     begin(late, "hexagon", AGAINST_RANDOM)
@@ -98,11 +98,11 @@ def test_a_person_who_does_not_move_makes_way_however_long_the_page_is_open(
     bob = from_address(ann, "10.0.0.2")
     first, second = (begin(one, "hexagon", AGAINST_RANDOM) for one in (ann, bob))
     for _ in range(round(UNMOVED / 50)):
-        asked(ann, first)
+        wait_for_turn(ann, first)
         assert place_of(bob, second) == 1
         clock.advance(50)
         ann.get(part(first, "document"))
-    asked(bob, second)
+    wait_for_turn(bob, second)
     assert ended(ann, first)["live"]["trouble"]
 
 

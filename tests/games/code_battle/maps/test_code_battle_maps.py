@@ -235,10 +235,10 @@ class TestMaps:
 
     def test_defaults(self) -> None:
         plain = make_map("m", 2, 5)
-        asked = make_map(
+        game_map = make_map(
             "m", 2, 5, rows=60, cols=60, wall_density=0.15, energy_nodes=20, cores_per_player=1
         )
-        assert plain == asked
+        assert plain == game_map
         assert (plain.rows, plain.cols, len(plain.nodes), len(plain.cores)) == (60, 60, 20, 2)
 
 

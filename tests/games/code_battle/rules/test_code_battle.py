@@ -180,7 +180,7 @@ def test_the_line_of_the_document() -> None:
 # The rules, phase by phase.
 
 MOVES = [
-    # (what, bots, orders, bots after, dead)
+    # (case, bots, orders, bots after, dead)
     ("a bot without an order holds", "A5,5", (), "A5,5", ""),
     ("north wraps", "A0,5", ("A0,5N",), "A19,5", ""),
     ("south wraps", "A19,5", ("A19,5S",), "A0,5", ""),
@@ -208,8 +208,8 @@ MOVES = [
 ]
 
 
-@pytest.mark.parametrize(("what", "bots", "orders", "living", "dead"), MOVES, ids=str)
-def test_moving(what: str, bots: str, orders: tuple[str, ...], living: str, dead: str) -> None:
+@pytest.mark.parametrize(("case", "bots", "orders", "living", "dead"), MOVES, ids=str)
+def test_moving(case: str, bots: str, orders: tuple[str, ...], living: str, dead: str) -> None:
     after = play(position(f"{bots} {FAR}"), *orders)
     assert words(after) == " ".join(sorted(f"{living} {FAR}".split()))
     assert words(after, "dead") == dead
@@ -227,8 +227,8 @@ COMBATS = [
 ]
 
 
-@pytest.mark.parametrize(("what", "bots", "dead"), COMBATS)
-def test_combat(what: str, bots: str, dead: str) -> None:
+@pytest.mark.parametrize(("case", "bots", "dead"), COMBATS)
+def test_combat(case: str, bots: str, dead: str) -> None:
     assert words(play(position(f"{bots} {FAR}", walls=((5, 6),))), "dead") == dead
 
 

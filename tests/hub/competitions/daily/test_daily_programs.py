@@ -98,7 +98,7 @@ def play(site: Site, competition: int) -> dict[str, MatchParticipant]:
 def test_a_program_plays_the_daily_game_beside_a_web_service_and_gives_way_to_an_address(
     site: Site,
 ) -> None:
-    of = begin(site)
+    competition = begin(site)
     ann, bob = site.player("ann"), site.player("bob")
     site.queue.jobs.clear()
     assert "End of Codes" in words_of(ann.open("/bots/new"))
@@ -111,7 +111,7 @@ def test_a_program_plays_the_daily_game_beside_a_web_service_and_gives_way_to_an
     with serving_bots() as served:
         bob.fill(PAGE, endpoint=served.at("bob"), form="urlencoded")
         assert "Your bot is a web service" in words_of(bob.open(PAGE))
-        seats = play(site, of)
+        seats = play(site, competition)
     assert {name: (seat.version, seat.faults) for name, seat in seats.items()} == {
         "ann": (1, []),
         "bob": (None, []),

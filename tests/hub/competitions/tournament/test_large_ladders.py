@@ -69,8 +69,8 @@ def test_the_ladder_of_many_teams_has_pages(site: Site) -> None:
     assert "51 TEAM2 2 +2 1 2 3 52 TEAM1 1 +1 1 2 3 Previous Page 2 of 2" in last
     # Only a few of the results of a round are listed.
     assert first.count(" 1:1 TEAM") == 12
-    found = page(site, "/t/t1/grodno/?q=team5")
-    assert re.findall(r"TEAM\d+(?= \d+ \+)", found) == ["TEAM52", "TEAM51", "TEAM50", "TEAM5"]
+    words = page(site, "/t/t1/grodno/?q=team5")
+    assert re.findall(r"TEAM\d+(?= \d+ \+)", words) == ["TEAM52", "TEAM51", "TEAM50", "TEAM5"]
     assert "No team has such a name." in page(site, "/t/t1/grodno/?q=x%3Cb%3E")
     member = site.visitor()
     member.fill("/t/t1/join", on="/t/t1/grodno/", token="ABCD-EFGH-JKMN-PQRS")
@@ -87,12 +87,12 @@ def test_a_page_of_a_ladder_is_renewed_by_one_answer(site: Site) -> None:
     poll = re.findall('data-renew="([^"]+)" data-tag="([^"]+)"', text)[0]
     address, tag = poll[0].replace("&amp;", "&"), f'"{poll[1]}"'
     assert address == "/t/t1/grodno/ladder.json?html=1&page=2"
-    told = site.visitor().open(address)
-    assert told.headers["ETag"] == tag
-    assert told.json()["html"] in text
-    with statements(site) as asked:
+    answer = site.visitor().open(address)
+    assert answer.headers["ETag"] == tag
+    assert answer.json()["html"] in text
+    with statements(site) as queries:
         again = site.visitor().open(address)
-    assert (again.json(), asked) == (told.json(), [])
+    assert (again.json(), queries) == (answer.json(), [])
     with site.resources.database.writing() as session:
         session.execute(update(RoundScore).where(RoundScore.team_id == 1).values(points=900))
         rows.rise(session)

@@ -120,7 +120,7 @@ def hub_on(environment: dict[str, str]) -> Iterator[Tournament]:
 def play_alone(folder: Path, rounds: int, strokes: int) -> None:
     """Kill a hub in one process while rounds are played."""
     environment = {"CW_DATA": str(folder / "data"), **HASTY}
-    with hub_on(environment) as of:
+    with hub_on(environment) as hub:
         server = Role(["serve", "--port", "0"], environment, folder / "hub.log")
         with roles(server):
 
@@ -128,8 +128,8 @@ def play_alone(folder: Path, rounds: int, strokes: int) -> None:
                 server.kill()
                 server.start()
 
-            strokes_done = strike_in_rounds(of, rounds, strokes, strike)
-        check_matches(of, rounds)
+            strokes_done = strike_in_rounds(hub, rounds, strokes, strike)
+        check_matches(hub, rounds)
     assert strokes_done == undisturbed(folder / "undisturbed", rounds)
 
 
