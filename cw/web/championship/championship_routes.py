@@ -107,8 +107,8 @@ class ChampionshipReader:
     def _tag(self, running: bool) -> str:
         """Return a tag that changes with everything that is shown."""
         files = (self.folder / name for name in (SETTINGS, RESULTS, PROGRESS))
-        seen = [*map(stamp, files), str(running)]
-        return sha256(" ".join(seen).encode()).hexdigest()[:20]
+        stamps = [*map(stamp, files), str(running)]
+        return sha256(" ".join(stamps).encode()).hexdigest()[:20]
 
     def _read(self, tag: str, running: bool) -> Stand:
         settings, progress = settings_of(self.folder), load_progress(self.folder)

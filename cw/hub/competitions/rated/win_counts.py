@@ -65,8 +65,8 @@ class WinCounts:
         By two at once: both sum up, and find the same.
         """
         with self._lock:
-            known, counts = self._cache.get(span, (None, {}))
-        if known == revision:
+            cache_revision, counts = self._cache.get(span, (None, {}))
+        if cache_revision == revision:
             return counts
         counts = summed(session, span)
         if counts:  # Else it took no time, and spans without a match would crowd others out.

@@ -63,8 +63,8 @@ def problem(report: Mapping[str, Any], died: int | None) -> str:
     request, _, name = report["error"].partition("_")
     if request == "initiate":
         return str(report["text"])
-    known = {**report, "largest": LARGEST.get(request, "")}
-    words = WORDS[name].format_map(known)
+    facts = {**report, "largest": LARGEST.get(request, "")}
+    words = WORDS[name].format_map(facts)
     turn = report["round"]
     when = "" if turn is None else f" in round {turn}"
     killed_in = 0 if turn is None else turn + 1

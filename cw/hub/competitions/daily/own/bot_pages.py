@@ -72,8 +72,8 @@ def page() -> ResponseReturnValue:
     """Show the bot of the player, and let it be asked."""
     bot = own_bot()
     probe(bot)
-    known = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
-    return show(bot, BotSettingsForm(known), {})
+    data = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
+    return show(bot, BotSettingsForm(data), {})
 
 
 def probe(bot: GraderBot) -> None:
@@ -110,8 +110,8 @@ def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
     """Return the page with the form as it was filled."""
     hub = resources()
     with hub.database.reading() as reading:
-        of = rankings.competition_of(reading, GAME)
-        last = of and rankings.find(reading, of.id)
+        competition = rankings.competition_of(reading, GAME)
+        last = competition and rankings.find(reading, competition.id)
         earlier = lookup.behaviours(reading, player().user_id)
     is_last = bool(last and earlier and earlier[0].match_id == last.game.match_id)
     behaved = earlier[0] if is_last else None

@@ -71,5 +71,5 @@ def rated_matches_of(  # noqa: PLR0913, PLR0917 - of which bot where, and which 
         .order_by(MatchParticipant.match_id.desc())
         .limit(NARROWED if version else PER_PAGE)
     ).all()
-    chosen = [match for match, by in played if version in (0, by)][:PER_PAGE]
-    return with_ratings(session, views_of(session, kinds, chosen, with_replays=False))
+    matches = [match for match, by in played if version in (0, by)][:PER_PAGE]
+    return with_ratings(session, views_of(session, kinds, matches, with_replays=False))

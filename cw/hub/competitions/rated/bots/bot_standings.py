@@ -60,11 +60,11 @@ def standing(session: Session, competition: int, bot: int) -> Standing | None:
         return None
     rating, status, counts = row
     better = func.count().filter(shown_rating(rating.mu, rating.phi) < RATING)
-    of, above = session.execute(listed(competition, func.count(), better)).one()
+    number, above = session.execute(listed(competition, func.count(), better)).one()
     is_listed = status in LISTED and rating.last_match_at is not None
     return Standing(
         above + 1 if is_listed else None,
-        of,
+        number,
         rating.mu,
         rating.phi,
         rating.crash_streak,
