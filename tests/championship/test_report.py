@@ -154,8 +154,8 @@ def test_a_match_that_could_not_be_played_is_told() -> None:
 
 
 def test_a_page_says_how_far_it_is() -> None:
-    chosen = settings("round-robin", 3)
-    journal = Journal(Path(), chosen)
+    config = settings("round-robin", 3)
+    journal = Journal(Path(), config)
     journal.take(by_name(Fixture("round-robin", None, 1, ("t1", "t2"))))
     fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
     progress = Progress(running={fixture: "http://127.0.0.1:1"}, seconds_left=200.0)
@@ -166,7 +166,7 @@ def test_a_page_says_how_far_it_is() -> None:
     stopped = report(journal).page(progress, running=False)
     assert (stopped["phase"], stopped["running"], stopped["podium"]) == ("stopped", [], [])
     assert stopped["headline"] == running["headline"]
-    over = report(played_out(chosen)).page(progress, running=False)
+    over = report(played_out(config)).page(progress, running=False)
     assert (over["phase"], over["headline"]) == ("over", "t0 is the champion")
     assert [place["teams"] for place in over["podium"]] == [["t0"], ["t1"], ["t2"]]
 
@@ -201,14 +201,14 @@ def test_a_team_that_never_started_is_a_warning() -> None:
 
 
 def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Path) -> None:
-    chosen = settings("round-robin", 2)
-    with opened(tmp_path, chosen) as journal:
+    config = settings("round-robin", 2)
+    with opened(tmp_path, config) as journal:
         fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
         entry = msgspec.structs.replace(by_name(fixture), stderr=("my plan", ""))
         journal.take(entry)
-        write_report(tmp_path / "report", snapshot(journal), chosen, Progress())
-    written = [file for file in (tmp_path / "report").rglob("*.*") if file.is_file()]
-    files = {file.name: file.read_text() for file in written}
+        write_report(tmp_path / "report", snapshot(journal), config, Progress())
+    report_files = [file for file in (tmp_path / "report").rglob("*.*") if file.is_file()]
+    files = {file.name: file.read_text() for file in report_files}
     assert "my plan" in files["t0.txt"]
     assert "against t1" in files["t0.txt"]
     assert [name for name, text in files.items() if "my plan" in text] == ["t0.txt"]

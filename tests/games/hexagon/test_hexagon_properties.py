@@ -95,6 +95,6 @@ def source_and_target(move: Move) -> tuple[Any, Any]:
 
 def same_position(board: FastBoard, position: State, color: int) -> bool:
     """Return whether a board is a position from the side of a colour, who may have to pass."""
-    seen = FastBoard.from_state(replace(position, color=color))
+    fast_board = FastBoard.from_state(replace(position, color=color))
     passes = not position.can_move(color)
-    return board == seen and (not board.moves()) == passes
+    return board == fast_board and (not board.moves()) == passes

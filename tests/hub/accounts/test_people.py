@@ -273,8 +273,8 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     town.do(lambda s: profiles.befriend(s, town.clock, bob, "Ada"))
     town.do(lambda s: profiles.save_profile(s, ada, "GR", date(1990, 1, 2)))
     town.link(ada)
-    seen = town.account("Ada")
-    town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+    account = town.account("Ada")
+    town.do(lambda s: deletion.delete_account(s, town.clock, account))
     lasting_columns = {"id", "role", "created_at", "deleted_at", "username_key", "bot_mails"}
     lasting_columns |= {"host_mails", "digest"}
     row = town.user(ada)
@@ -284,7 +284,7 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     assert town.count(Friend) == 0
     assert town.count(Ticket) == 1
     with pytest.raises(people.Refused):
-        town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+        town.do(lambda s: deletion.delete_account(s, town.clock, account))
     with pytest.raises(people.UsernameTaken):
         town.register("ada")
 
@@ -293,8 +293,8 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
 def test_a_deleted_name_rests_for_ninety_days(town: Town, verb: str) -> None:
     ada, _ = town.register("Ada")
     if verb == "own":
-        seen = town.account("Ada")
-        town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+        account = town.account("Ada")
+        town.do(lambda s: deletion.delete_account(s, town.clock, account))
     else:
         town.do(lambda s: users.delete(s, town.clock, "Ada"))
     assert town.do(lambda s: profiles.find_profile(s, "Ada")) is None
@@ -357,8 +357,8 @@ def test_bots_of_the_deleted_are_retired_and_those_of_end_of_codes_renamed(town:
             session.add(MatchParticipant(match_id=match.id, slot=0, bot_id=bot.id, name="Ada"))
 
     town.do(add_bots)
-    seen = town.account("Ada")
-    town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+    account = town.account("Ada")
+    town.do(lambda s: deletion.delete_account(s, town.clock, account))
     first, second = town.do(lambda s: list(s.scalars(select(Bot).order_by(Bot.id))))
     for bot in (first, second):
         assert bot.status == "RETIRED"

@@ -196,10 +196,10 @@ def test_the_map_of_a_match_does_not_follow_from_those_before_it(arena: Arena) -
         table = pairing.Table.of(session, arena.clock, competition)
         for players, uses in table.maps.items():
             assert len(maps.longest_unused(uses or ())) == 25, players
-    drawn = [table.drawn_maps()[2] for _ in range(200)]
-    names = {name for one in drawn for name, _ in one or ()}
+    draws = [table.drawn_maps()[2] for _ in range(200)]
+    names = {name for one in draws for name, _ in one or ()}
     assert 10 < len(names) <= 25
-    assert all(len(one or ()) == 1 for one in drawn)
+    assert all(len(one or ()) == 1 for one in draws)
 
 
 def test_maps_come_in_turn(arena: Arena) -> None:

@@ -123,9 +123,9 @@ def test_a_bot_is_polled_by_its_owner_alone_and_then_one_statement_asks_who(site
     first = ann.open(path)
     assert first.json() == {"status": "PENDING", "checked_at": ""}
     tag = {"If-None-Match": first.headers["ETag"]}
-    with statements(site) as asked:
+    with statements(site) as queries:
         assert ann.open(path, headers=tag).status_code == 304
-    assert len(asked) == 1
+    assert len(queries) == 1
     assert bob.open(path, headers=tag).status_code == 404
     assert site.visitor().open(path, headers=tag).status_code == 401
     do_jobs(site)

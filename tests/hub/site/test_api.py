@@ -204,8 +204,8 @@ def test_pages_of_other_sites_may_read_without_cookies(site: Site) -> None:
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
     assert "Access-Control-Allow-Credentials" not in answer.headers
     for method, allowed in (("GET", "GET"), ("POST", None), ("PATCH", None)):
-        asked = origin | {"Access-Control-Request-Method": method}
-        headers = Program(site).ask("/bots", "OPTIONS", headers=asked).headers
+        preflight = origin | {"Access-Control-Request-Method": method}
+        headers = Program(site).ask("/bots", "OPTIONS", headers=preflight).headers
         assert headers.get("Access-Control-Allow-Methods") == allowed
     browser = site.visitor()
     browser.log_in("Ann")

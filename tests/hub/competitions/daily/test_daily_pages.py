@@ -56,13 +56,13 @@ def test_a_stored_game_holds_no_name_and_its_page_names_who_is_still_here(site: 
     ada, _ = (site.player(name) for name in names)
     with resources.database.writing() as session:
         daily.begin_site(session, resources.clock)
-        of = competitions.named(session, GAME)
+        competition = competitions.named(session, GAME)
         small = {"M": 1, "MAX_HP": 1, "max_rounds": 30}
-        competitions.set_values(session, resources.clock, of.id, {"options": small})
+        competitions.set_values(session, resources.clock, competition.id, {"options": small})
         users = {user.username or "": user.id for user in session.query(User)}
         for name, user_id in users.items():
             bots.add_builtin(session, resources.clock, user_id, GAME, name, "sample")
-        game = daily.begin(session, resources.clock, of.id)
+        game = daily.begin(session, resources.clock, competition.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
     Worker("me", 1, KINDS).play(resources, row)
     numbers = {user_id: name for name, user_id in users.items()}

@@ -24,9 +24,9 @@ def test_polls_are_answered_without_a_statement(site: Site, rows: Rows) -> None:
     visitor = site.visitor()
     for path in ("grodno/ladder.json", "grodno/beta.json", "events.json"):
         tag = {"If-None-Match": visitor.open(f"/t/t1/{path}").headers["ETag"]}
-        with statements(site) as asked:
+        with statements(site) as queries:
             answer = visitor.open(f"/t/t1/{path}", headers=tag)
-        assert (answer.status_code, answer.text, asked) == (304, "", [])
+        assert (answer.status_code, answer.text, queries) == (304, "", [])
     site.clock.advance(60)
     site.app.extensions["tags"] = Tags(Seconds())
     assert visitor.open("/t/t1/events.json", headers=tag).status_code == 304
@@ -43,9 +43,9 @@ def test_pages_of_many_teams_and_rounds_need_few_statements(site: Site) -> None:
     for path in ("grodno/", "grodno/team7", "events", "grodno/ladder.json", "grodno/team7.json"):
         # Without the standings that another page has cached.
         install(site.app)
-        with statements(site) as asked:
+        with statements(site) as queries:
             assert site.visitor().open(f"/t/t1/{path}").status_code == 200
-        assert len(asked) <= 5, path
+        assert len(queries) <= 5, path
 
 
 def many_teams(site: Site, number: int) -> Rows:

@@ -169,8 +169,8 @@ def sent_to(site: Site, subject: str) -> set[str]:
     """Send what waits; return the names in the addresses that mails of a subject went to."""
     mail.send_due(site.resources)
     mails = [message_from_string(text, policy=default) for text in site.mails()]
-    chosen = [one for one in mails if str(one["Subject"]).endswith(subject)]
-    return {str(one["To"]).partition("@")[0] for one in chosen}
+    letters = [one for one in mails if str(one["Subject"]).endswith(subject)]
+    return {str(one["To"]).partition("@")[0] for one in letters}
 
 
 def test_an_announcement_is_mailed_once_to_those_for_whom_it_is(site: Site, host: Visitor) -> None:

@@ -271,13 +271,13 @@ def test_a_final_of_all_takes_as_many_as_its_game_has_seats(resources: Resources
 
 
 def test_open_rounds_are_played_out_after_the_end(resources: Resources) -> None:
-    of = Tournament(resources, {"grodno": TRIO})
-    of.happens("start")
-    of.happens("end")
-    assert (of.state(), of.phase("grodno")) == ("running", "closing")
-    of.play()
-    assert (of.state(), of.phase("grodno")) == ("over", "over")
-    assert of.totals("grodno") == {"alpha": 4, "beta": 2, "gamma": 0}
+    tournament = Tournament(resources, {"grodno": TRIO})
+    tournament.happens("start")
+    tournament.happens("end")
+    assert (tournament.state(), tournament.phase("grodno")) == ("running", "closing")
+    tournament.play()
+    assert (tournament.state(), tournament.phase("grodno")) == ("over", "over")
+    assert tournament.totals("grodno") == {"alpha": 4, "beta": 2, "gamma": 0}
 
 
 def fail(tournament: Tournament, match: int) -> None:
@@ -453,12 +453,12 @@ def test_a_game_with_hidden_information_is_played_again_on_another_board(
 def test_an_export_tells_no_seed_of_matches_that_are_to_come(
     resources: Resources, game: str, is_hidden: bool
 ) -> None:
-    of = Tournament(resources, {"grodno": PAIR}, {}, game)
-    of.happens("start")
-    assert ("seed = " not in exported(of)) is is_hidden
-    with of.resources.database.writing() as session:
+    tournament = Tournament(resources, {"grodno": PAIR}, {}, game)
+    tournament.happens("start")
+    assert ("seed = " not in exported(tournament)) is is_hidden
+    with tournament.resources.database.writing() as session:
         session.execute(update(Competition).values(state="over"))
-    assert "seed = " in exported(of)
+    assert "seed = " in exported(tournament)
 
 
 def exported(tournament: Tournament) -> str:
