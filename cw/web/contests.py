@@ -9,6 +9,7 @@ from flask import Flask, Response, make_response, redirect, render_template, req
 
 from cw.server.app import bare_server
 from cw.server.settings import ServerSettings
+from cw.web.answers import revalidated
 from cw.web.replays import replay_routes
 from cw.web.replays.thumbnails import Thumbnails
 
@@ -38,10 +39,7 @@ def whole_page(template: str, tag: str, values: Mapping[str, Any]) -> Response:
 
 def changed_part(tag: str, render: Callable[[], str]) -> Response:
     """Return the part of a page that changes, with its tag; 304 for those who have it."""
-    if request.if_none_match.contains(tag):
-        answer = Response(status=304)
-    else:
-        answer = make_response(render())
+    is_known = request.if_none_match.contains(tag)
+    answer = revalidated(Response(status=304) if is_known else render())
     answer.set_etag(tag)
-    answer.headers["Cache-Control"] = "no-cache"
     return answer

@@ -16,7 +16,6 @@ from flask import (
     Response,
     abort,
     current_app,
-    make_response,
     render_template,
     request,
     send_from_directory,
@@ -40,6 +39,7 @@ from cw.championship.report_document import snapshot
 from cw.games.rules import Json
 from cw.matches.processes.live_file import read_live
 from cw.replays.document import Document, decode, with_names
+from cw.web.answers import revalidated
 from cw.web.contests import changed_part, contest_server, whole_page
 from cw.web.replays.replay_store import ReplayStore
 
@@ -157,9 +157,7 @@ def form(name: str) -> Response:
 @routes.get("/live/<replay:name>")
 def live(name: str) -> Response:
     """Return the page on which a match in flight is watched."""
-    answer = make_response(render_template("championship_match.html", name=name))
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer
+    return revalidated(render_template("championship_match.html", name=name))
 
 
 @routes.get("/live/<replay:name>/document")
@@ -207,8 +205,7 @@ def over_document(document: Document, after: int | None) -> Document:
 def told_live(document: Document, code: int, tag: str = "") -> Response:
     """Return the document of a match with a tag; 304 for those who have it."""
     data = b"" if code == NOT_MODIFIED else msgspec.json.encode(document)
-    answer = Response(data, code, content_type="application/json")
-    answer.headers["Cache-Control"] = "no-cache"
+    answer = revalidated(Response(data, code, content_type="application/json"))
     if tag:
         answer.set_etag(tag)
     return answer

@@ -11,6 +11,7 @@ from sqlalchemy import and_, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, TOTAL, listed
+from cw.hub.competitions.rated.win_counts import WINNERS
 from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
     Bot,
@@ -78,15 +79,9 @@ def of_version(
     session: Session, competition: int, bot: int, version: int, its: Standing
 ) -> Standing:
     """Return how a bot stands, with the games alone that a version of its program has played."""
-    own, other = MatchParticipant, aliased(MatchParticipant)
-    winners = (
-        select(func.count())
-        .where(other.match_id == own.match_id, other.rank == 1)
-        .correlate(own)
-        .scalar_subquery()
-    )
+    own = MatchParticipant
     played = (
-        select(own.rank, winners.label("winners"))
+        select(own.rank, WINNERS.label("winners"))
         .join(Match, Match.id == own.match_id)
         .where(own.bot_id == bot, own.version == version)
         .where(Match.competition_id == competition, Match.seq.is_not(None))
