@@ -16,7 +16,7 @@ from bench.rows import Effort, Goal, Row
 from cw.arena.bots import BotSpec
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings

@@ -19,10 +19,10 @@ from cw.lab.journal import opened as journals
 from cw.lab.line_up import LineUp, read_line_up
 from cw.lab.playing import players
 from cw.league.statistics.sprt import Hypotheses
+from cw.matches.processes.series import play_at_once, series
+from cw.matches.processes.worker import Job
 from cw.matches.run import run_match
-from cw.matches.series import play_at_once, series
 from cw.matches.spec import Isolation, MatchSpec
-from cw.matches.worker import Job
 
 THINKING: Final = 0.02
 """Seconds that the bot takes for an answer."""

@@ -67,6 +67,6 @@ function bindThemeButton() {
 }
 
 // Before the first paint, so that the page does not flash in the other theme.
-const chosen = window.memory.recall("theme", "auto");
-showTheme(THEMES.includes(chosen) ? chosen : "auto");
+const choice = window.memory.recall("theme", "auto");
+showTheme(THEMES.includes(choice) ? choice : "auto");
 document.addEventListener("DOMContentLoaded", bindThemeButton);

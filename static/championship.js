@@ -1,7 +1,7 @@
 /** Keeps the page of a championship as it stands, without a reload. */
 
 import { Announcer } from "./shared/announcer.js";
-import { byId, element, parsed } from "./shared/dom.js";
+import { byId, documentOf, element } from "./shared/dom.js";
 import { Poller, Source } from "./shared/poller.js";
 import { renew } from "./shared/renew.js";
 
@@ -21,7 +21,7 @@ function page() {
 /** Ask how it stands, and show it if that has changed. */
 async function refresh() {
   const answer = await source.ask();
-  const fresh = answer && parsed(await answer.text()).getElementById("championship");
+  const fresh = answer && documentOf(await answer.text()).getElementById("championship");
   if (fresh) {
     show(fresh);
   }

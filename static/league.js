@@ -1,6 +1,6 @@
 /** Keeps the page of a league as it stands, without a reload. */
 
-import { byId, parsed } from "./shared/dom.js";
+import { byId, documentOf } from "./shared/dom.js";
 import { Poller, Source } from "./shared/poller.js";
 import { renew } from "./shared/renew.js";
 
@@ -12,7 +12,7 @@ const source = new Source(address, tag);
 /** Ask how it stands, and show it if that has changed. */
 async function refresh() {
   const answer = await source.ask();
-  const fresh = answer && parsed(await answer.text()).getElementById("league");
+  const fresh = answer && documentOf(await answer.text()).getElementById("league");
   if (fresh) {
     renew(byId("league"), fresh);
     document.title = String(fresh.dataset.title);

@@ -33,7 +33,7 @@ const coordinates = new Coordinates(
  * What was last heard from the server; `due` while the history of the status is missing.
  * @type {{status: Status | null, at: number, due: boolean, view: View | null}}
  */
-const heard = { status: null, at: 0, due: false, view: null };
+const latest = { status: null, at: 0, due: false, view: null };
 
 /**
  * Ask the server; the addresses are relative, so that a room asks for its own game.
@@ -61,18 +61,18 @@ async function answerOf(address, ifModified = false) {
 async function refresh() {
   const status = /** @type {Status | undefined} */ (await answerOf("status", true));
   if (status) {
-    Object.assign(heard, { status, at: performance.now(), due: true });
+    Object.assign(latest, { status, at: performance.now(), due: true });
   }
-  if (heard.status && heard.due) {
+  if (latest.status && latest.due) {
     const history = /** @type {History} */ (await answerOf("history"));
-    heard.due = false;
-    show(viewOf(heard.status, history));
+    latest.due = false;
+    show(viewOf(latest.status, history));
   }
 }
 
 /** @param {View} view */
 function show(view) {
-  heard.view = view;
+  latest.view = view;
   const authors = new Map(view.history.moves.map(([player, move]) => [keyOf(move), player]));
   picture.show(view.status.board, view.status.last_move, authors);
   showPage(view);
@@ -84,7 +84,7 @@ function show(view) {
 
 /** Start the clock of the turn that was last heard of. */
 function startClock() {
-  const { view, status, at } = heard;
+  const { view, status, at } = latest;
   if (view && status) {
     clock.start(view.turn, status.time_left, view.history.limit, at);
   }
@@ -95,11 +95,11 @@ function startClock() {
  * @param {boolean} answers
  */
 function showLink(answers) {
-  const gone = $("#gone");
-  if (gone.prop("hidden") === answers) {
+  const notice = $("#gone");
+  if (notice.prop("hidden") === answers) {
     return;
   }
-  gone.prop("hidden", answers);
+  notice.prop("hidden", answers);
   $("#match").toggleClass("stale", !answers);
   if (answers) {
     startClock();
@@ -118,7 +118,7 @@ function showAddresses() {
   $("#join-register").text(`${here}reg/<team_id>`);
 }
 
-bindRestart(() => heard.view?.phase === "playing", () => ask("restart"));
+bindRestart(() => latest.view?.phase === "playing", () => ask("restart"));
 showAddresses();
 setInterval(() => clock.tick(), TICK_EVERY);
 void new Poller(refresh, POLL_EVERY, showLink).run();

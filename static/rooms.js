@@ -110,11 +110,11 @@ function stateOf(room) {
     return moves ? `${countOf(moves, "move")} played` : "No move yet";
   }
   const winner = winnerOf(room);
-  const won = `${teams[winner - 1] ?? `Player ${winner}`} won`;
+  const victory = `${teams[winner - 1] ?? `Player ${winner}`} won`;
   if (code < 400) {
-    return `${won}, ${Math.max(...scores)} to ${Math.min(...scores)}, after ${countOf(moves, "move")}.`;
+    return `${victory}, ${Math.max(...scores)} to ${Math.min(...scores)}, after ${countOf(moves, "move")}.`;
   }
-  return `${won}: ${reasonOf(room)} in turn ${moves}.`;
+  return `${victory}: ${reasonOf(room)} in turn ${moves}.`;
 }
 
 /**
@@ -187,9 +187,9 @@ function explainedLink(address, words, more) {
  * @param {Room[]} rooms
  */
 function suggest(rooms) {
-  const taken = new Set(rooms.map(({ room }) => room));
+  const names = new Set(rooms.map(({ room }) => room));
   let number = 1;
-  while (taken.has(`table-${number}`)) {
+  while (names.has(`table-${number}`)) {
     number++;
   }
   input.placeholder = `table-${number}`;

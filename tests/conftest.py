@@ -13,11 +13,10 @@ import pytest
 from flask import Flask
 from hypothesis import settings
 
-from cw.matches import workers
+from cw.matches.processes import workers
 from cw.server.wsgi import listen, serving
 from cw.web import app as web_app
-from cw.web import create_app
-from cw.web.championship import championship_routes
+from cw.web import contests, create_app
 from cw.web.settings import SiteSettings
 from tests import patience, routes
 from tests.effort import amount
@@ -40,7 +39,7 @@ routes.compile_once()
 IMPATIENT = (
     (web_app, "ReplayStore"),
     (web_app, "Thumbnails"),
-    (championship_routes, "Thumbnails"),
+    (contests, "Thumbnails"),
 )
 
 

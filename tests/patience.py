@@ -77,10 +77,10 @@ def main() -> None:
     """Be `cw`, or a worker."""
     sys.meta_path.insert(0, PatientImports)
     if len(sys.argv) > 1:
-        setattr(import_module("cw.matches.workers"), "WORKER", PROGRAM)  # noqa: B010
+        setattr(import_module("cw.matches.processes.workers"), "WORKER", PROGRAM)  # noqa: B010
         resolve_name("cw.cli:main")()
     else:
-        resolve_name("cw.matches.worker:main")()
+        resolve_name("cw.matches.processes.worker:main")()
 
 
 if __name__ == "__main__":

@@ -156,8 +156,8 @@ def test_a_recorded_turn_is_tried_again() -> None:
     stepped = json.loads(cw("step", "nim", stdin=line))
     assert stepped["state"]["player"] == 1
     assert stepped["outcome"] is None
-    seen = cw("replay", "line", "match.json", "--turn", "2", "--player", "1")
-    assert json.loads(cw("observe", "nim", stdin=seen))["view"] == stepped["state"]
+    view = cw("replay", "line", "match.json", "--turn", "2", "--player", "1")
+    assert json.loads(cw("observe", "nim", stdin=view))["view"] == stepped["state"]
 
 
 def test_states_are_drawn_as_text() -> None:

@@ -121,8 +121,8 @@ def test_each_panel_has_a_question_and_a_place_of_its_own() -> None:
 
 def test_prometheus_reads_the_question_of_each_panel(tmp_path: Path) -> None:
     panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
-    asked = [target["expr"] for panel in panels for target in panel["targets"]]
-    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(asked)]
+    expressions = [target["expr"] for panel in panels for target in panel["targets"]]
+    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(expressions)]
     file = tmp_path / "panels.yml"
     # JSON is YAML, too.
     file.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
@@ -133,11 +133,11 @@ def test_prometheus_reads_the_question_of_each_panel(tmp_path: Path) -> None:
 def test_a_site_without_errors_shows_that_no_request_fails(tmp_path: Path) -> None:
     """Counters of answers that never came are missing, and nothing divided is nothing."""
     panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
-    (asked,) = (
+    (expression,) = (
         target["expr"] for panel in panels for target in panel["targets"] if "5.." in target["expr"]
     )
     well = {"series": 'cw_http_requests_total{route="/", status="200"}', "values": "0+9x10"}
-    share = {"expr": asked, "eval_time": "10m", "exp_samples": [{"labels": "{}", "value": 0}]}
+    share = {"expr": expression, "eval_time": "10m", "exp_samples": [{"labels": "{}", "value": 0}]}
     tests = [{"interval": "1m", "input_series": [well], "promql_expr_test": [share]}]
     file = tmp_path / "panels_test.yml"
     file.write_text(json.dumps({"tests": tests}))

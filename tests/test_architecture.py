@@ -223,9 +223,11 @@ def test_the_arena_knows_no_game_and_the_league_only_the_interface(
     package: str, allowed: set[str]
 ) -> None:
     offenders = {
-        module: known
+        module: targets
         for module in in_packages(package)
-        if (known := {target for target in own(module) if target.startswith("cw.games")} - allowed)
+        if (
+            targets := {target for target in own(module) if target.startswith("cw.games")} - allowed
+        )
     }
     assert not offenders
 
@@ -233,9 +235,9 @@ def test_the_arena_knows_no_game_and_the_league_only_the_interface(
 def test_pictures_know_no_rules() -> None:
     allowed = {"cw.documents", "cw.drawing", "cw.errors", "cw.pictures"}
     offenders = {
-        module: known
+        module: packages
         for module in in_packages("cw.pictures")
-        if (known := set(map(package_of, own(module))) - allowed)
+        if (packages := set(map(package_of, own(module))) - allowed)
     }
     assert not offenders
 
@@ -267,10 +269,10 @@ def test_rules_and_league_draw_from_a_seeded_random_alone() -> None:
 def test_pages_of_the_hub_ask_verbs_and_never_a_table_or_the_queue() -> None:
     forbidden = {"celery", "kombu", "sqlalchemy", "cw.hub.store.tables"}
     offenders = {
-        module: known
+        module: targets
         for module in SOURCES
         if module.startswith("cw.hub.") and "flask" in libraries(module)
-        if (known := (libraries(module) | imported(module)) & forbidden)
+        if (targets := (libraries(module) | imported(module)) & forbidden)
     }
     assert not offenders
 
@@ -359,10 +361,10 @@ ASKS_FORMAT = re.compile(rf"""(?:==|!=|\bin)\s*[("'\[]+(?:{"|".join(FORMAT_NAMES
 def test_no_template_outside_a_format_asks_for_one() -> None:
     own = tuple(str(TEMPLATES / "hub/competitions" / name) for name in FORMAT_NAMES)
     offenders = [
-        f"{file}: {asked[0]}"
+        f"{file}: {question[0]}"
         for file in (TEMPLATES / "hub").rglob("*.html")
         if not str(file).startswith(own)
-        for asked in ASKS_FORMAT.finditer(file.read_text("utf-8"))
+        for question in ASKS_FORMAT.finditer(file.read_text("utf-8"))
     ]
     assert not offenders, "show what `Format` gives"
 

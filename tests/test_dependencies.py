@@ -120,8 +120,8 @@ def test_a_bound_that_a_hole_has_set_names_it() -> None:
 
 
 def test_every_advisory_beside_a_bound_is_in_the_table() -> None:
-    known = {advisory for holes in MENDED.values() for advisory in holes}
-    assert set(ADVISORY.findall(PROJECT)) <= known
+    advisories = {advisory for holes in MENDED.values() for advisory in holes}
+    assert set(ADVISORY.findall(PROJECT)) <= advisories
 
 
 def test_what_is_pinned_lies_within_the_bounds() -> None:

@@ -202,11 +202,11 @@ def test_each_role_has_its_own_secrets_alone() -> None:
 
 def test_requests_are_what_was_measured() -> None:
     """A process of a role takes 0.11 to 0.17 GiB, a strategy 61 MB; half a processor plays."""
-    asked = {name: one["spec"]["containers"][0]["resources"]["requests"] for name, one in pods()}
-    assert {one["memory"] for name, one in asked.items() if name not in STRATEGIES} == {"256Mi"}
-    assert {asked[name]["memory"] for name in STRATEGIES} == {"96Mi"}
+    requests = {name: one["spec"]["containers"][0]["resources"]["requests"] for name, one in pods()}
+    assert {one["memory"] for name, one in requests.items() if name not in STRATEGIES} == {"256Mi"}
+    assert {requests[name]["memory"] for name in STRATEGIES} == {"96Mi"}
     replicas = {name: one["spec"]["replicas"] for name, one in deployments().items()}
-    cpu = {name: int(one["cpu"].removesuffix("m")) for name, one in asked.items()}
+    cpu = {name: int(one["cpu"].removesuffix("m")) for name, one in requests.items()}
     assert sum(cpu[name] * number for name, number in replicas.items()) <= 2500
 
 

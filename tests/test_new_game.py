@@ -52,9 +52,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     for game in KINDS.values():
         place(folder, dict(rendered(game)))
-    for drawn in ("picture", "terminal"):
-        game = NewGame(f"made-{drawn}")
-        left_out = "viewer.js" if drawn == "picture" else "viewer.js|picture.py"
+    for kind in ("picture", "terminal"):
+        game = NewGame(f"made-{kind}")
+        left_out = "viewer.js" if kind == "picture" else "viewer.js|picture.py"
         files = {n: t for n, t in rendered(game) if not re.search(left_out, n)}
         place(folder, files)
     place(folder, {**dict(rendered(NewGame("made-full"))), **BROUGHT})

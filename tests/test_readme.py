@@ -34,8 +34,8 @@ def test_each_line_of_the_readme_works_after_the_one_before(terminal: Terminal) 
 def test_each_command_of_a_deployed_hub_is_there(line: str) -> None:
     result = CliRunner().invoke(main, [*line.split(), "--help"])
     assert result.exit_code == 0, result.output
-    known = re.findall(r"--[a-z-]+", result.output)
-    assert set(re.findall(r"--[a-z-]+", line)) <= set(known)
+    options = re.findall(r"--[a-z-]+", result.output)
+    assert set(re.findall(r"--[a-z-]+", line)) <= set(options)
 
 
 def test_the_commands_of_a_deployed_hub_are_found() -> None:

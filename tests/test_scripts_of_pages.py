@@ -21,3 +21,18 @@ def test_no_script_takes_text_for_html() -> None:
         if AS_HTML.search(path.read_text(encoding="utf-8"))
     }
     assert offenders <= MADE_BY_THE_SERVER
+
+
+PARTICIPLE = re.compile(
+    r"\b(?:const|let|function\*?) (found|given|heard|held|kept|made|said|seen|shown|taken)\b"
+)
+
+
+def test_things_in_scripts_are_named_by_nouns() -> None:
+    offenders = [
+        f"{path.relative_to(STATIC).as_posix()}: {name[0]}"
+        for path in STATIC.rglob("*.js")
+        if "vendor" not in path.parts
+        for name in PARTICIPLE.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert not offenders, "name what it is: rows, text, spans, cells, ..."

@@ -27,9 +27,9 @@ def test_what_a_terminal_would_obey_comes_as_its_escape(text: str, printable: st
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_what_an_encoding_lacks_is_written_as_its_escape(encoding: str) -> None:
-    written = io.BytesIO()
-    stream = io.TextIOWrapper(written, encoding=encoding)
+    output = io.BytesIO()
+    stream = io.TextIOWrapper(output, encoding=encoding)
     escape_unencodable(stream)
     stream.write("Łukasz")
     stream.flush()
-    assert written.getvalue() == b"\\u0141ukasz"
+    assert output.getvalue() == b"\\u0141ukasz"

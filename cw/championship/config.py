@@ -65,8 +65,10 @@ class ChampionshipSettings:
 
     def contest(self) -> Contest:
         """Make the contest; raise UsageError if it cannot be."""
-        chosen = Format(self.format, groups=self.groups, players=self.players, rounds=self.rounds)
-        return chosen.contest(self.teams, self.seed, load_game(self.game).rules.seats)
+        contest_format = Format(
+            self.format, groups=self.groups, players=self.players, rounds=self.rounds
+        )
+        return contest_format.contest(self.teams, self.seed, load_game(self.game).rules.seats)
 
     def lines(self) -> LineFormat:
         """Return how the matches of the game stand in the journal."""

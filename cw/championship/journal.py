@@ -111,9 +111,9 @@ def looked_at(folder: Path, settings: ChampionshipSettings) -> Journal:
 def check_fixtures(journal: Journal) -> None:
     """Raise UsageError for a match that the championship does not ask for: it would not count."""
     # The contest is a function of its results, so an edited journal is detected by asking it again.
-    asked = set(chain.from_iterable(journal.settings.contest().rounds(journal.results)))
+    fixtures = set(chain.from_iterable(journal.settings.contest().rounds(journal.results)))
     for number, entry in enumerate(journal.entries, start=1):
-        if entry.fixture not in asked:
+        if entry.fixture not in fixtures:
             raise UsageError(
                 f"{journal.folder / RESULTS} line {number}: {stem_of(entry.fixture)} is not a match"
                 f" of this championship, as {SETTINGS} has it"

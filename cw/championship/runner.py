@@ -33,9 +33,9 @@ from cw.championship.words import gathered
 from cw.files import make_folder, write_whole
 from cw.games.registry import load_protocol
 from cw.league.fixtures import Fixture, open_fixtures
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import MatchFailure, Workers
 from cw.matches.spec import Isolation, MatchResult, MatchSpec
-from cw.matches.worker import Job
-from cw.matches.workers import MatchFailure, Workers
 from cw.replays import document as replay
 
 ATTEMPTS: Final = 2

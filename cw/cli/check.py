@@ -17,8 +17,8 @@ from cw.cli.output.last_words import last_words
 from cw.cli.output.stderr import Stderr
 from cw.files import write_whole
 from cw.games.registry import load_strategies
-from cw.matches.check import Finding, check
-from cw.matches.junit import junit
+from cw.matches.checks.bot import Finding, check
+from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
 

@@ -20,11 +20,11 @@ from cw.cli.output.results import Played
 from cw.cli.output.stderr import Stderr
 from cw.errors import Failure
 from cw.games.registry import load_game, load_strategies
+from cw.matches.processes.series import play_at_once, series
+from cw.matches.processes.worker import Job
 from cw.matches.progress import OnTurn
 from cw.matches.run import OnLaunch, check_number, run_match
-from cw.matches.series import play_at_once, series
 from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy, Secrets
-from cw.matches.worker import Job
 from cw.replays import document as replay
 from cw.replays.outputs import Output, write_outputs
 

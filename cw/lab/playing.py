@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cw.lab.journal import Journal, MatchLine, line_of
+from cw.matches.processes.series import at_once
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import Workers
 from cw.matches.run import OnLaunch
-from cw.matches.series import at_once
 from cw.matches.spec import MatchResult, MatchSpec, Secrets
-from cw.matches.worker import Job
-from cw.matches.workers import Workers
 
 Save: TypeAlias = Callable[[MatchSpec, MatchResult], None]
 """Keeps something of a match that is over."""

@@ -33,15 +33,15 @@ def draw_groups(
     count = usual_count(len(teams)) if count is None else count
     if not 1 <= count <= len(teams) // 2:
         raise UsageError(f"{len(teams)} teams make 1 to {len(teams) // 2} groups, not {count}")
-    drawn = draw_order(teams, seed)
-    return MappingProxyType({group_name(i): tuple(drawn[i::count]) for i in range(count)})
+    order = draw_order(teams, seed)
+    return MappingProxyType({group_name(i): tuple(order[i::count]) for i in range(count)})
 
 
 def draw_order(teams: Sequence[str], seed: int) -> list[str]:
     """Put teams into an order that depends on the seed and on their names alone."""
-    drawn = sorted(teams)
-    Random(f"draw {seed}").shuffle(drawn)
-    return drawn
+    order = sorted(teams)
+    Random(f"draw {seed}").shuffle(order)
+    return order
 
 
 def group_name(number: int) -> str:

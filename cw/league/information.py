@@ -123,12 +123,12 @@ def most_informative(
     if bots < seats:
         raise ValueError(f"{bots} bots are too few for {seats} seats")
     gains = reductions(known, flying)
-    chosen = list(divmod(largest(gains, rng), bots))
-    while len(chosen) < seats:
-        beside = gains[chosen].sum(axis=0)
-        beside[chosen] = -1
-        chosen.append(largest(beside, rng))
-    return tuple(chosen)
+    group = list(divmod(largest(gains, rng), bots))
+    while len(group) < seats:
+        beside = gains[group].sum(axis=0)
+        beside[group] = -1
+        group.append(largest(beside, rng))
+    return tuple(group)
 
 
 def reductions(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:

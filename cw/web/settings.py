@@ -45,8 +45,8 @@ class SiteSettings(ServerSettings):
         if not self.uploads and not self.save:
             return None
         if self.replays is None or not self.replays.is_dir():
-            what = "uploads need" if self.uploads else "saved games need"
-            raise UsageError(f"{what} a folder of replays to put them into")
+            subject = "uploads need" if self.uploads else "saved games need"
+            raise UsageError(f"{subject} a folder of replays to put them into")
         return self.replays
 
     def largest_body(self) -> int:

@@ -109,9 +109,9 @@ def seats_of(game: str) -> int:
 
 def refuse_opponent(game: str, opponent: str, others: Collection[str] = ()) -> None:
     """Raise UsageError unless an opponent is a built-in strategy of a game, or one of `others`."""
-    known = [*load_strategies(game), *others]
-    if opponent not in known:
-        raise UsageError(f"{game}: {choices(opponent, known)}")
+    names = [*load_strategies(game), *others]
+    if opponent not in names:
+        raise UsageError(f"{game}: {choices(opponent, names)}")
 
 
 def refuse_seat(seat: int, seats: int) -> None:
@@ -133,15 +133,15 @@ def open_project(
         new_bot(game, language or USUAL, place)
     if not place.is_dir():
         raise UsageError(f"{place} is not a folder: give the folder of the bot")
-    chosen = language or language_in(place)
-    if chosen not in LANGUAGES or not (place / MAIN[chosen]).is_file():
-        offered = choices(chosen, LANGUAGES if chosen not in LANGUAGES else kits_of(game))
-        named = f"no {MAIN[chosen]}" if chosen in LANGUAGES else f"no bot in {chosen}"
+    choice = language or language_in(place)
+    if choice not in LANGUAGES or not (place / MAIN[choice]).is_file():
+        offered = choices(choice, LANGUAGES if choice not in LANGUAGES else kits_of(game))
+        named = f"no {MAIN[choice]}" if choice in LANGUAGES else f"no bot in {choice}"
         raise UsageError(
             f"{place} holds {named}: give an empty folder for a bot to start from;"
             f" languages: {offered}"
         )
-    return Project(game, chosen, BotFolder(place), isolation or Isolation())
+    return Project(game, choice, BotFolder(place), isolation or Isolation())
 
 
 def language_in(place: Path) -> str:

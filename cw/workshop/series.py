@@ -13,12 +13,12 @@ from cw.arena.sandbox.folders import contents, copy
 from cw.arena.sandbox.owners import make_temporary
 from cw.errors import UsageError
 from cw.games.rules import Json
-from cw.matches.series import at_once, series
+from cw.matches.processes.series import at_once, series
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import Workers
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.matches.tally import Part, Tally, part_of
 from cw.matches.verdict import verdict
-from cw.matches.worker import Job
-from cw.matches.workers import Workers
 from cw.replays.document import encode
 from cw.workshop.project import MINE, Project, seats_of
 

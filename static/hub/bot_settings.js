@@ -1,6 +1,6 @@
 /** Bot settings: shows what the bot has said as soon as that is known. */
 
-import { byId, parsed } from "../shared/dom.js";
+import { byId, documentOf } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
 
 const EVERY = 1000;
@@ -24,7 +24,7 @@ async function look() {
     return looks >= MOST;
   }
   status.dataset.checked = checkedAt;
-  status.replaceChildren(...parsed(html).body.childNodes);
+  status.replaceChildren(...documentOf(html).body.childNodes);
   return true;
 }
 

@@ -100,15 +100,15 @@ class Calendar {
    * @returns {(Node | string)[]}
    */
   day(day, games) {
-    const played = games[`${this.name}-${String(day).padStart(2, "0")}`] ?? [];
-    if (!day || !played.length) {
+    const gamesOfDay = games[`${this.name}-${String(day).padStart(2, "0")}`] ?? [];
+    if (!day || !gamesOfDay.length) {
       return day ? [String(day)] : [];
     }
     const button = Object.assign(element("button", "", String(day)), { type: "button" });
-    if (played.some(({ match }) => match === this.picker.dataset.match)) {
+    if (gamesOfDay.some(({ match }) => match === this.picker.dataset.match)) {
       button.setAttribute("aria-current", "date");
     }
-    button.addEventListener("click", () => (played.length === 1 ? this.go(played[0]) : this.list(played)));
+    button.addEventListener("click", () => (gamesOfDay.length === 1 ? this.go(gamesOfDay[0]) : this.list(gamesOfDay)));
     return [button];
   }
 

@@ -1,11 +1,11 @@
 /** The card of a user, which opens where pointer or focus rests on the name. */
 
-import { element, parsed } from "../shared/dom.js";
+import { documentOf, element } from "../shared/dom.js";
 
 const PATIENCE = 300;
 
 /** @type {Map<string, Promise<string>>} */
-const fetched = new Map();
+const answers = new Map();
 /** @type {HTMLElement | null} */
 let card = null;
 let waiting = 0;
@@ -16,13 +16,13 @@ let waiting = 0;
  * @returns {Promise<string>}
  */
 function fetchCard(address) {
-  const known = fetched.get(address);
-  if (known) {
-    return known;
+  const promise = answers.get(address);
+  if (promise) {
+    return promise;
   }
   const coming = fetch(address).then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.statusText))));
-  coming.catch(() => fetched.delete(address));
-  fetched.set(address, coming);
+  coming.catch(() => answers.delete(address));
+  answers.set(address, coming);
   return coming;
 }
 
@@ -44,7 +44,7 @@ async function open(link) {
   if (!html || ticket !== waiting) {
     return;
   }
-  card = element("div", "card-of-user", ...parsed(html).body.childNodes);
+  card = element("div", "card-of-user", ...documentOf(html).body.childNodes);
   document.body.append(card);
   place(card, link.getBoundingClientRect());
 }

@@ -1,11 +1,11 @@
 /** Keeps the score of a challenge as it is now, until its last match is over. */
 
-import { parsed } from "../shared/dom.js";
+import { documentOf } from "../shared/dom.js";
 import { keepAsking } from "./asking.js";
 
 const standing = /** @type {HTMLElement} */ (document.querySelector("#standing"));
 
 keepAsking(standing.dataset.state ?? "", (report) => {
-  standing.replaceChildren(...parsed(report.standing).body.childNodes);
+  standing.replaceChildren(...documentOf(report.standing).body.childNodes);
   return !report.isOver;
 }).then(() => document.querySelector("#stop")?.remove());

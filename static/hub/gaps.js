@@ -10,7 +10,7 @@ const LINES = 3;
  * @param {number} last
  * @returns {Promise<Element[]>}
  */
-async function fetched(address, first, last) {
+async function fetchRows(address, first, last) {
   const whole = new URL(address, location.href);
   whole.searchParams.set("from", String(first));
   whole.searchParams.set("to", String(last));
@@ -28,13 +28,13 @@ async function fetched(address, first, last) {
  * @param {number} first position that is hidden
  * @param {number} last
  * @param {boolean} fromTop
- * @returns {{shown: [number, number], left: [number, number]}}
+ * @returns {{opening: [number, number], remainder: [number, number]}}
  */
-export function opened(first, last, fromTop) {
+export function partsOf(first, last, fromTop) {
   const edge = fromTop ? Math.min(first + STEP - 1, last) : Math.max(last - STEP + 1, first);
   return fromTop
-    ? { shown: [first, edge], left: [edge + 1, last] }
-    : { shown: [edge, last], left: [first, edge - 1] };
+    ? { opening: [first, edge], remainder: [edge + 1, last] }
+    : { opening: [edge, last], remainder: [first, edge - 1] };
 }
 
 /**
@@ -44,8 +44,8 @@ export function opened(first, last, fromTop) {
  * @param {boolean} fromTop
  */
 async function open(gap, address, fromTop) {
-  const { shown, left: [first, last] } = opened(Number(gap.dataset.from), Number(gap.dataset.to), fromTop);
-  const rows = await fetched(address, ...shown);
+  const { opening, remainder: [first, last] } = partsOf(Number(gap.dataset.from), Number(gap.dataset.to), fromTop);
+  const rows = await fetchRows(address, ...opening);
   if (fromTop) {
     gap.before(...rows);
   } else {

@@ -25,13 +25,13 @@ function put(html) {
   const focused = document.activeElement;
   const key = focused && old.contains(focused) ? keyOf(focused, old) : null;
   const open = [...old.querySelectorAll("details[open]")].map(({ id }) => id);
-  const scrolled = [...old.querySelectorAll("[tabindex='0']")].map((one) => [one.scrollLeft, one.scrollTop]);
+  const scrolled = [...old.querySelectorAll("[tabindex='0']")].map((node) => [node.scrollLeft, node.scrollTop]);
   place.innerHTML = html;
   const fresh = live();
   markOwn(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  fresh.querySelectorAll("[tabindex='0']").forEach((one, index) => {
-    [one.scrollLeft, one.scrollTop] = scrolled[index] ?? [0, 0];
+  fresh.querySelectorAll("[tabindex='0']").forEach((node, index) => {
+    [node.scrollLeft, node.scrollTop] = scrolled[index] ?? [0, 0];
   });
   if (key !== null) counterpart(fresh, key)?.focus({ preventScroll: true });
   dispatchEvent(new Event("renewed"));
@@ -50,19 +50,19 @@ function markOwn(within) {
 
 /**
  * Tell by what an element is known in the next version of the page.
- * @param {Element} one
+ * @param {Element} node
  * @param {HTMLElement} within
  * @returns {[string, number]} its address or label, and how many there are before it
  */
-function keyOf(one, within) {
-  const name = nameOf(one);
+function keyOf(node, within) {
+  const name = nameOf(node);
   const same = [...within.querySelectorAll("a, [tabindex], summary")].filter((other) => nameOf(other) === name);
-  return [name, same.indexOf(one)];
+  return [name, same.indexOf(node)];
 }
 
-/** @param {Element} one */
-function nameOf(one) {
-  return one.getAttribute("href") ?? one.getAttribute("aria-label") ?? one.tagName;
+/** @param {Element} node */
+function nameOf(node) {
+  return node.getAttribute("href") ?? node.getAttribute("aria-label") ?? node.tagName;
 }
 
 /**
@@ -71,7 +71,7 @@ function nameOf(one) {
  * @returns {HTMLElement | undefined}
  */
 function counterpart(within, [name, index]) {
-  const same = [...within.querySelectorAll("a, [tabindex], summary")].filter((one) => nameOf(one) === name);
+  const same = [...within.querySelectorAll("a, [tabindex], summary")].filter((node) => nameOf(node) === name);
   return /** @type {HTMLElement | undefined} */ (same[index]);
 }
 

@@ -79,12 +79,12 @@ function lineOf({ at, title, text }) {
 
 /** Ask what has happened, and what is next. */
 async function look() {
-  const asked = performance.now();
+  const start = performance.now();
   const answer = await events.ask();
   if (!answer) return;
   state = await answer.json();
   // The server has looked at its clock halfway between question and answer.
-  origin = Date.parse(state.now) - (asked + performance.now()) / 2;
+  origin = Date.parse(state.now) - (start + performance.now()) / 2;
   list.replaceChildren(...state.past.map(lineOf));
   nothing.hidden = state.past.length > 0;
   write();

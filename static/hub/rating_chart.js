@@ -20,7 +20,7 @@ async function show() {
   let chart = null;
 
   /** @returns {[number[], number[]]} the points of the chosen period */
-  function chosen() {
+  function pointsOfPeriod() {
     const days = Number(period.value);
     const since = days === 0 ? -Infinity : Date.now() / 1000 - days * A_DAY;
     const first = times.findIndex((time) => time >= since);
@@ -29,7 +29,7 @@ async function show() {
 
   function draw() {
     chart?.destroy();
-    const data = chosen();
+    const data = pointsOfPeriod();
     none.hidden = data[0].length > 0;
     place.hidden = data[0].length === 0;
     const [at] = data;
@@ -46,11 +46,11 @@ async function show() {
   }
 
   function list() {
-    const [at, points] = chosen();
+    const [at, points] = pointsOfPeriod();
     const since = at[0] ?? Infinity;
     const entries = [
       ...at.map((time, index) => ({ time, words: String(Math.round(points[index])) })),
-      ...versions.filter((one) => one.at >= since).map(({ at: time, number }) => ({ time, words: `version ${number} plays` })),
+      ...versions.filter((version) => version.at >= since).map(({ at: time, number }) => ({ time, words: `version ${number} plays` })),
     ].sort((one, other) => other.time - one.time);
     rows.replaceChildren(...entries.map(({ time, words }) => rowOf(time, words)));
   }

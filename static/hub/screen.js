@@ -1,6 +1,6 @@
 /** A big screen: the ladders of a tournament and its matches in turn, without a reload. */
 
-import { byId, parsed } from "../shared/dom.js";
+import { byId, documentOf } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
 import { countDown } from "./next_round.js";
 
@@ -39,7 +39,7 @@ function showRows() {
  */
 async function show(address) {
   const answer = await new Source(address).ask();
-  const fresh = answer && parsed(await answer.text()).getElementById("live");
+  const fresh = answer && documentOf(await answer.text()).getElementById("live");
   if (!fresh) return;
   live().replaceWith(fresh);
   standings = source();

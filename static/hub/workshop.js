@@ -5,9 +5,9 @@ import { draft, parts } from "../workshop/main.js";
 import { ask, Refused, wordsOf } from "../workshop/server.js";
 import { keepAsking } from "./asking.js";
 
-/** @typedef {{number: number, bot: string, state: string}} Saved a version: its bot's page, and how it stands */
+/** @typedef {{number: number, bot: string, state: string}} Version its bot's page, and how it stands */
 /** @typedef {{step: string, problem: string, fix: string}} Step */
-/** @typedef {{state: "building" | "ready" | "failed", failed: Step | null}} Checked */
+/** @typedef {{state: "building" | "ready" | "failed", failed: Step | null}} Progress */
 
 const form = /** @type {HTMLFormElement} */ (byId("version-form"));
 const buttons = form.querySelectorAll("button");
@@ -40,34 +40,34 @@ async function save(opponent) {
     return;
   }
   const name = field("name");
-  /** @type {Saved} */
-  const saved = await ask("POST", "versions", { name, note: field("note") });
-  say(`Version ${saved.number} of ${name} is saved, and is being checked...`);
-  /** @type {Checked | undefined} */
-  let checked;
-  await keepAsking(saved.state, (now) => {
-    checked = now;
+  /** @type {Version} */
+  const version = await ask("POST", "versions", { name, note: field("note") });
+  say(`Version ${version.number} of ${name} is saved, and is being checked...`);
+  /** @type {Progress | undefined} */
+  let check;
+  await keepAsking(version.state, (now) => {
+    check = now;
     return now.state === "building";
   });
-  if (checked?.state === "failed") {
-    tellFailure(saved, checked.failed);
-  } else if (checked?.state === "ready") {
-    await enter(saved, name, opponent);
+  if (check?.state === "failed") {
+    tellFailure(version, check.failed);
+  } else if (check?.state === "ready") {
+    await enter(version, name, opponent);
   }
 }
 
 /**
  * Say that a version plays, and let it play at once.
- * @param {Saved} saved
+ * @param {Version} version
  * @param {string} name of the bot
  * @param {string} opponent
  */
-async function enter(saved, name, opponent) {
-  const passed = element("p", "", `Version ${saved.number} has passed its check, and plays from the next match on: `);
-  passed.append(link(saved.bot, `${name} and its matches`), ".");
+async function enter(version, name, opponent) {
+  const passed = element("p", "", `Version ${version.number} has passed its check, and plays from the next match on: `);
+  passed.append(link(version.bot, `${name} and its matches`), ".");
   say(passed);
   if (opponent) {
-    say(passed, await played(name, opponent));
+    say(passed, await playAtOnce(name, opponent));
   }
 }
 
@@ -77,7 +77,7 @@ async function enter(saved, name, opponent) {
  * @param {string} opponent
  * @returns {Promise<HTMLElement>} a sentence about its match, or about the one that it is in
  */
-async function played(name, opponent) {
+async function playAtOnce(name, opponent) {
   try {
     const { match } = await ask("POST", "play", { name, opponent });
     return element("p", "", `It plays against ${opponent}: `, link(match, "watch the match"), ".");
@@ -88,7 +88,7 @@ async function played(name, opponent) {
     const other = link(error.report.playing, "another match");
     const again = element("button", "link", "Try again");
     again.type = "button";
-    again.addEventListener("click", async () => { words.replaceWith(await played(name, opponent).catch(refused)); });
+    again.addEventListener("click", async () => { words.replaceWith(await playAtOnce(name, opponent).catch(refusal)); });
     const words = element("p", "", `The match against ${opponent} was not started: the bot is in `, other, ". ", again);
     return words;
   }
@@ -98,19 +98,19 @@ async function played(name, opponent) {
  * @param {unknown} error
  * @returns {HTMLElement}
  */
-function refused(error) {
+function refusal(error) {
   return element("p", "refused", wordsOf(error));
 }
 
 /**
  * Say which step a version has failed, and what to do.
- * @param {Saved} saved
+ * @param {Version} version
  * @param {Step | null} step
  */
-function tellFailure(saved, step) {
-  const failed = element("p", "refused", `Version ${saved.number} has failed its check${step ? ` at "${step.step}"` : ""}.`);
+function tellFailure(version, step) {
+  const failed = element("p", "refused", `Version ${version.number} has failed its check${step ? ` at "${step.step}"` : ""}.`);
   const more = element("p", "", "The version before it, if there is one, plays on. ");
-  more.append(link(saved.bot, "All steps"), ".");
+  more.append(link(version.bot, "All steps"), ".");
   const fix = step?.fix ? [element("p", "fix", step.fix)] : [];
   say(failed, ...(step ? [element("pre", "lines", step.problem)] : []), ...fix, more);
 }
@@ -122,7 +122,7 @@ form.addEventListener("submit", async (event) => {
   try {
     await save(event.submitter?.id === "save-only" ? "" : field("opponent"));
   } catch (error) {
-    byId("version").append(refused(error));
+    byId("version").append(refusal(error));
   }
   buttons.forEach((button) => { button.disabled = false; });
 });

@@ -175,14 +175,14 @@ export class BoardPicture {
    * @param {Area[]} areas
    */
   showAreas(areas) {
-    const named = new Map(areas.map((area) => [JSON.stringify(area), area]));
+    const areasByKey = new Map(areas.map((area) => [JSON.stringify(area), area]));
     for (const [name, element] of this.areas) {
-      if (!named.has(name)) {
+      if (!areasByKey.has(name)) {
         element.remove();
         this.areas.delete(name);
       }
     }
-    for (const [name, area] of named) {
+    for (const [name, area] of areasByKey) {
       if (!this.areas.has(name)) {
         this.areas.set(name, this.addArea(area));
       }

@@ -115,16 +115,16 @@ export function condition(board, segment) {
  * @returns {{owner: 1 | 2, squares: number[][]}[]}
  */
 export function areas(board) {
-  const seen = new Set();
+  const members = new Set();
   /** @type {{owner: 1 | 2, squares: number[][]}[]} */
-  const closed = [];
+  const closedAreas = [];
   board.forEach((row, y) => row.forEach((square, x) => {
     const player = owner(square);
-    if (player && !seen.has(`${x},${y}`)) {
-      closed.push({ owner: player, squares: spread(board, x, y, seen) });
+    if (player && !members.has(`${x},${y}`)) {
+      closedAreas.push({ owner: player, squares: squaresFrom(board, x, y, members) });
     }
   }));
-  return closed;
+  return closedAreas;
 }
 
 /**
@@ -132,17 +132,17 @@ export function areas(board) {
  * @param {number[][]} board
  * @param {number} x
  * @param {number} y
- * @param {Set<string>} seen squares that are in an area already; the new ones are added
+ * @param {Set<string>} members squares that are in an area already; the new ones are added
  * @returns {number[][]}
  */
-function spread(board, x, y, seen) {
+function squaresFrom(board, x, y, members) {
   const squares = [[x, y]];
-  seen.add(`${x},${y}`);
+  members.add(`${x},${y}`);
   for (const [atX, atY] of squares) {
     for (const { bit, dx, dy } of STEPS) {
       const name = `${atX + dx},${atY + dy}`;
-      if (!(board[atY][atX] & bit) && !seen.has(name)) {
-        seen.add(name);
+      if (!(board[atY][atX] & bit) && !members.has(name)) {
+        members.add(name);
         squares.push([atX + dx, atY + dy]);
       }
     }

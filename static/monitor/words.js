@@ -99,12 +99,12 @@ export function detail(view) {
  */
 export function reason(view) {
   if (view.status.status_code < 400) {
-    const [won, lost] = [view.winner, view.loser].map((player) => view.scores[player - 1]);
-    return `Score ${won}:${lost}.`;
+    const [better, worse] = [view.winner, view.loser].map((player) => view.scores[player - 1]);
+    return `Score ${better}:${worse}.`;
   }
-  const what = view.status.status_code < 500 ? "Illegal move" : "Time-out";
+  const cause = view.status.status_code < 500 ? "Illegal move" : "Time-out";
   const detail = view.history.fault?.detail;
-  return `${what} by ${nameOf(view, view.loser)}${detail ? `: ${detail}` : ""}.`;
+  return `${cause} by ${nameOf(view, view.loser)}${detail ? `: ${detail}` : ""}.`;
 }
 
 /**
@@ -119,8 +119,8 @@ export function lastMove(view) {
     return "No move yet.";
   }
   const [player, move, points] = last;
-  const won = points ? `, ${countOf(points, "square")}` : "";
-  return `Move ${moves.length}: ${nameOf(view, player)} ${move}${won}.`;
+  const gain = points ? `, ${countOf(points, "square")}` : "";
+  return `Move ${moves.length}: ${nameOf(view, player)} ${move}${gain}.`;
 }
 
 /**

@@ -41,6 +41,6 @@ export function byId(id) {
  * @param {string} html
  * @returns {Document}
  */
-export function parsed(html) {
+export function documentOf(html) {
   return new DOMParser().parseFromString(html, "text/html");
 }

@@ -36,7 +36,7 @@ export class Source {
    * @throws {NoAnswer}
    */
   async ask(address = this.address) {
-    const answer = await this.fetched(address).catch((error) => { throw new NoAnswer(error.message); });
+    const answer = await this.fetchWhole(address).catch((error) => { throw new NoAnswer(error.message); });
     if (answer.status === 304) {
       return null;
     }
@@ -51,7 +51,7 @@ export class Source {
    * Fetch an answer to its end: what has come in part is not known.
    * @param {string} address
    */
-  async fetched(address) {
+  async fetchWhole(address) {
     // With a tag of its own the browser's store is not asked: it would answer with an old clock.
     const headers = new Headers(this.tag ? { "If-None-Match": `"${this.tag}"` } : {});
     const answer = await fetch(address, { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
@@ -80,12 +80,12 @@ export class Poller {
    * @param {() => Promise<boolean | void>} ask asks once, and returns whether that was the last time; it
    *   throws NoAnswer where the server is silent
    * @param {number | (() => number)} every milliseconds from one question to the next
-   * @param {(answers: boolean) => void} heard is told after each question whether the server answers
+   * @param {(answers: boolean) => void} report is told after each question whether the server answers
    */
-  constructor(ask, every, heard = () => {}) {
+  constructor(ask, every, report = () => {}) {
     this.ask = ask;
     this.every = every;
-    this.heard = heard;
+    this.report = report;
     this.failures = 0;
     this.wake = () => {};
   }
@@ -110,12 +110,12 @@ export class Poller {
     try {
       const isOver = await this.ask();
       this.failures = 0;
-      this.heard(true);
+      this.report(true);
       return isOver === true;
     } catch (error) {
       if (error instanceof NoAnswer) {
         this.failures++;
-        this.heard(false);
+        this.report(false);
       } else {
         reportError(error);
       }
@@ -136,7 +136,7 @@ export class Poller {
         resolve(undefined);
       };
     });
-    await seen();
+    await visibility();
   }
 
   /** @returns {number} milliseconds from one question to the next */
@@ -151,7 +151,7 @@ export class Poller {
 }
 
 /** Wait until somebody sees the page. */
-async function seen() {
+async function visibility() {
   while (document.hidden) {
     await new Promise((resolve) => {
       document.addEventListener("visibilitychange", resolve, { once: true });

@@ -120,8 +120,8 @@ export class Camera {
 
   /** Keep the board in sight. */
   hold() {
-    this.x = clamped(this.x, this.width / this.scale, this.board.width, this.slack);
-    this.y = clamped(this.y, this.height / this.scale, this.board.height, this.slack);
+    this.x = clamp(this.x, this.width / this.scale, this.board.width, this.slack);
+    this.y = clamp(this.y, this.height / this.scale, this.board.height, this.slack);
   }
 
   /**
@@ -146,15 +146,15 @@ export class Camera {
 
 /**
  * @param {number} from where the window begins
- * @param {number} seen its length
+ * @param {number} length its length
  * @param {number} board the board's
  * @param {number} part of the window that may show what is beyond
  * @returns {number}
  */
-function clamped(from, seen, board, part) {
-  if (seen >= board) {
-    return (board - seen) / 2;
+function clamp(from, length, board, part) {
+  if (length >= board) {
+    return (board - length) / 2;
   }
-  const slack = seen * part;
-  return Math.min(Math.max(from, -slack), board - seen + slack);
+  const slack = length * part;
+  return Math.min(Math.max(from, -slack), board - length + slack);
 }

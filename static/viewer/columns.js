@@ -31,8 +31,8 @@ export function fromColumns(document) {
  * @returns {Json[]}
  */
 function rowsOf(columns) {
-  const named = isRecord(columns) ? Object.entries(columns) : [];
-  const whole = named.map(([key, values]) => /** @type {const} */ ([key, fromColumns(values)]));
+  const entries = isRecord(columns) ? Object.entries(columns) : [];
+  const whole = entries.map(([key, values]) => /** @type {const} */ ([key, fromColumns(values)]));
   const lengths = new Set(whole.map(([, values]) => (Array.isArray(values) ? values.length : -1)));
   const [length] = lengths;
   if (lengths.size !== 1 || length === undefined || length < 0) {

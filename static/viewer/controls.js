@@ -90,8 +90,8 @@ function keysOf(viewer) {
  * @param {import("./games/game.js").Game} game
  */
 export function offerChoices(replay, game) {
-  const what = game.fog ? "fog" : "highlight";
-  const options = replay.seats.map(({ letter, name, key }) => new Option(`${letter} ${name} (${what})`, key));
+  const effect = game.fog ? "fog" : "highlight";
+  const options = replay.seats.map(({ letter, name, key }) => new Option(`${letter} ${name} (${effect})`, key));
   byId("perspective").replaceChildren(new Option("All players", ""), ...options);
   const usual = game.numbered ? "on" : "off";
   byId("numbers").checked = (window["memory"]?.recall(REMEMBERED, usual) ?? usual) === "on";

@@ -15,25 +15,25 @@ export class Deeds {
     this.game = game;
     this.memo = memo;
     /** @type {Map<number, import("./games/game.js").Happening[]>} */
-    this.known = new Map();
+    this.entries = new Map();
   }
 
   /**
    * @param {number} turn
    * @returns {import("./games/game.js").Happening[]} none before the first turn
    */
-  of(turn) {
-    const known = this.known.get(turn);
-    if (known || turn === 0) {
-      return known ?? [];
+  at(turn) {
+    const entry = this.entries.get(turn);
+    if (entry || turn === 0) {
+      return entry ?? [];
     }
-    if (this.known.size >= MOST_TURNS) {
-      this.known.clear();
+    if (this.entries.size >= MOST_TURNS) {
+      this.entries.clear();
     }
     const { replay, memo } = this;
     const before = replay.frame(turn - 1);
     const deeds = this.game.happened({ replay, turn, before, after: replay.frame(turn), actions: replay.actions(turn), memo });
-    this.known.set(turn, deeds);
+    this.entries.set(turn, deeds);
     return deeds;
   }
 }

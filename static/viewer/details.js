@@ -66,14 +66,14 @@ function facts({ document, last }) {
 
 /** The list of events. */
 export class EventLog {
-  /** @param {(turn: number) => void} chosen */
-  constructor(chosen) {
+  /** @param {(turn: number) => void} visit */
+  constructor(visit) {
     this.list = byId("events");
-    this.shown = 0;
+    this.count = 0;
     this.list.addEventListener("click", (/** @type {Event} */ event) => {
       const button = /** @type {HTMLElement} */ (event.target).closest("button");
       if (button) {
-        chosen(Number(button.dataset.turn));
+        visit(Number(button.dataset.turn));
       }
     });
   }
@@ -81,7 +81,7 @@ export class EventLog {
   /** Remove all events. */
   clear() {
     this.list.replaceChildren();
-    this.shown = 0;
+    this.count = 0;
   }
 
   /**
@@ -89,10 +89,10 @@ export class EventLog {
    * @param {import("./games/game.js").Event[]} events
    */
   show(events) {
-    const next = events.slice(this.shown, MOST_EVENTS);
+    const next = events.slice(this.count, MOST_EVENTS);
     this.list.append(...next.map(eventItem));
-    this.shown += next.length;
-    const more = events.length - this.shown;
+    this.count += next.length;
+    const more = events.length - this.count;
     byId("more-events").textContent = more > 0 ? `and ${more} more` : "";
   }
 }
@@ -112,10 +112,10 @@ function eventItem({ turn, kind, text }) {
 
 /** How long bots took for each answer: a chart, and a table. */
 export class Latency {
-  /** @param {(turn: number) => void} chosen */
-  constructor(chosen) {
+  /** @param {(turn: number) => void} visit */
+  constructor(visit) {
     this.chart = new Chart(byId("latency"));
-    this.chosen = chosen;
+    this.visit = visit;
   }
 
   /** @param {import("./replay.js").Replay} replay */
@@ -132,14 +132,14 @@ export class Latency {
    * @returns {HTMLElement}
    */
   row({ index, name }, series) {
-    const known = series.filter(Number.isFinite).sort((one, other) => one - other);
-    const at = (/** @type {number} */ part) => (known.length ? timeWords(known[Math.floor((known.length - 1) * part)]) : "-");
+    const times = series.filter(Number.isFinite).sort((one, other) => one - other);
+    const at = (/** @type {number} */ part) => (times.length ? timeWords(times[Math.floor((times.length - 1) * part)]) : "-");
     const longest = element("td", "", at(1));
-    if (known.length) {
-      const turn = series.indexOf(known[known.length - 1]);
+    if (times.length) {
+      const turn = series.indexOf(times[times.length - 1]);
       const button = element("button", "link", `turn ${turn}`);
       button.type = "button";
-      button.addEventListener("click", () => this.chosen(turn));
+      button.addEventListener("click", () => this.visit(turn));
       longest.append(" in ", button);
     }
     return element("tr", "", element("td", "who", badge(index), name), element("td", "", at(0.5)), element("td", "", at(0.95)), longest);

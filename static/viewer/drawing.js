@@ -299,7 +299,7 @@ export function ringSpot({ ctx, camera, spot, ...scene }) {
  * @param {number} height
  * @returns {{left: number, top: number, right: number, bottom: number}} the last ones are excluded
  */
-export function seen({ camera }, width, height) {
+export function cellsInSight({ camera }, width, height) {
   return {
     left: Math.max(0, Math.floor(camera.x)),
     top: Math.max(0, Math.floor(camera.y)),

@@ -105,8 +105,8 @@ export function forfeit(end) {
   const { replay, turn, reason } = end;
   const fault = replay.document.faults.at(-1);
   const who = fault ? replay.name(fault.player) : losers(end);
-  const what = fault ? detailed(fault) : faultOf(reason, "");
-  return `${atTurn(turn)} ${who} forfeited: it ${what}.`;
+  const deed = fault ? detailsOf(fault) : faultOf(reason, "");
+  return `${atTurn(turn)} ${who} forfeited: it ${deed}.`;
 }
 
 /**
@@ -120,7 +120,7 @@ export function faulty({ replay }, kind, words) {
   const faults = replay.document.faults.filter((fault) => kind === "" || fault.kind === kind);
   const lines = faults.slice(0, MOST_FAULTS).map((fault) => {
     // What stands for one kind of fault need not be named.
-    const why = (kind && shortened(fault)) || `it ${detailed(fault)}`;
+    const why = (kind && shortened(fault)) || `it ${detailsOf(fault)}`;
     return `${atTurn(Math.min(Number(fault.turn) + 1, replay.last))} ${replay.name(fault.player)} ${words}: ${why}.`;
   });
   const rest = faults.length - lines.length;
@@ -180,7 +180,7 @@ export function losers({ replay, best }) {
  * @param {import("./replay.js").Fault} fault
  * @returns {string} what its bot did, with the details
  */
-function detailed(fault) {
+function detailsOf(fault) {
   const why = shortened(fault);
   return `${didWrong(fault)}${why ? `: ${why}` : ""}`;
 }
@@ -193,6 +193,6 @@ function detailed(fault) {
 function shortened({ detail }) {
   const { exception, how } = partsOfDetail(detail);
   const text = exception ? "" : how;
-  const cut = text.length > LONGEST_DETAIL ? `${text.slice(0, LONGEST_DETAIL)}…` : text;
-  return cut.replace(/[.\s]+$/, "");
+  const start = text.length > LONGEST_DETAIL ? `${text.slice(0, LONGEST_DETAIL)}…` : text;
+  return start.replace(/[.\s]+$/, "");
 }

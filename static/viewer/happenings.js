@@ -10,10 +10,10 @@ const MOST_LISTED = 24;
 
 /**
  * What is told of a turn.
- * @typedef {object} Told
+ * @typedef {object} Content
  * @property {import("./replay.js").Replay} replay
  * @property {number} turn
- * @property {import("./games/game.js").Happening[]} happened
+ * @property {import("./games/game.js").Happening[]} deeds
  * @property {import("./games/game.js").Event[]} events those that are not faults
  * @property {string[]} output what each player wrote in the turn, "" for nothing
  * @property {string} ending why the match ended, "" before its end
@@ -27,18 +27,18 @@ export class Happenings {
     this.isOpen = false;
   }
 
-  /** @param {Told} told */
-  show(told) {
-    const { replay, turn, happened, events, output, ending } = told;
+  /** @param {Content} content */
+  show(content) {
+    const { replay, turn, deeds, events, output, ending } = content;
     const faults = replay.faults.get(turn) ?? [];
     const faulty = new Set(faults.map(({ player }) => replay.seat(player)));
-    const wrote = replay.seats.filter(({ index }) => output[index] && !faulty.has(index));
+    const writers = replay.seats.filter(({ index }) => output[index] && !faulty.has(index));
     const rows = [
-      ...faults.map((fault) => this.faultRow(fault, told)),
+      ...faults.map((fault) => this.faultRow(fault, content)),
       ...events.map(({ kind, text }) => element("li", `event ${kind}`, element("span", "", text))),
       ...(ending ? [element("li", "event end", element("span", "", ending))] : []),
-      ...deedRows(replay, turn, happened),
-      ...wrote.map(({ index, name }) => outputRow(index, name, output[index])),
+      ...deedRows(replay, turn, deeds),
+      ...writers.map(({ index, name }) => outputRow(index, name, output[index])),
     ];
     const start = element("li", "muted", "The start: nothing has happened yet.");
     this.list.replaceChildren(...(rows.length || turn > 0 ? rows : [start]));
@@ -46,7 +46,7 @@ export class Happenings {
 
   /**
    * @param {import("./replay.js").Fault} fault
-   * @param {Told} told
+   * @param {Content} content
    * @returns {HTMLElement}
    */
   faultRow(fault, { replay, output }) {
@@ -58,8 +58,8 @@ export class Happenings {
     const why = exception ? how.replace(/, expected \d+$/, "") : how;
     const sentence = element("p", "", exception ? who : element("b", "", who), why ? `: ${why}` : "");
     const first = exception ? [element("p", "exception", exception)] : [];
-    const wrote = output[seat] || quote;
-    const rest = wrote ? [this.traceback(replay.name(player), exception, wrote)] : [];
+    const text = output[seat] || quote;
+    const rest = text ? [this.traceback(replay.name(player), exception, text)] : [];
     return element("li", "event fault", badge(seat), element("div", "did", ...first, sentence, ...rest));
   }
 
@@ -81,17 +81,17 @@ export class Happenings {
 /**
  * @param {import("./replay.js").Replay} replay
  * @param {number} turn
- * @param {import("./games/game.js").Happening[]} happened
+ * @param {import("./games/game.js").Happening[]} deeds
  * @returns {HTMLElement[]}
  */
-function deedRows(replay, turn, happened) {
+function deedRows(replay, turn, deeds) {
   const times = turn > 0 ? replay.document.turns[turn - 1].ms ?? {} : {};
-  const rows = happened.slice(0, MOST_LISTED).map(({ seat, text }) => {
+  const rows = deeds.slice(0, MOST_LISTED).map(({ seat, text }) => {
     const { key = "", name = "" } = replay.seats[seat] ?? {};
     const took = Object.hasOwn(times, key) ? [element("span", "took", timeWords(Number(times[key])))] : [];
     return element("li", "", badge(seat), element("span", "did", element("b", "", name), ` ${text}`), ...took);
   });
-  const more = happened.length - rows.length;
+  const more = deeds.length - rows.length;
   return more > 0 ? [...rows, element("li", "muted", `and ${more} more players`)] : rows;
 }
 

@@ -59,8 +59,8 @@ export function leadWords({ seat, by, values, best }, replay) {
     const names = best.map((index) => replay.seats[index].name);
     return best.length === values.length ? `Tied: ${number} each` : `${listedNames(names)} are tied: ${number} each`;
   }
-  const what = by === "score" ? "" : ` in ${by}`;
-  return `${doing(replay.seats[seat].name, "leads")} ${shortNumber(values[seat])} to ${next}${what}`;
+  const addition = by === "score" ? "" : ` in ${by}`;
+  return `${doing(replay.seats[seat].name, "leads")} ${shortNumber(values[seat])} to ${next}${addition}`;
 }
 
 /**
@@ -89,7 +89,7 @@ export function unitOf(name, number) {
  * @returns {number[]} parts of 1
  */
 export function sharesOf({ values }, total) {
-  const known = values.slice(0, MOST_SHARES).map((value) => Math.max(0, value || 0));
-  const whole = Math.max(total, known.reduce((sum, value) => sum + value, 0), 1);
-  return known.map((value) => value / whole);
+  const shares = values.slice(0, MOST_SHARES).map((value) => Math.max(0, value || 0));
+  const whole = Math.max(total, shares.reduce((sum, value) => sum + value, 0), 1);
+  return shares.map((value) => value / whole);
 }

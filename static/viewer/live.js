@@ -2,7 +2,7 @@
 
 import { NoAnswer, Poller, Source } from "../shared/poller.js";
 import { loadModule } from "./games/installed.js";
-import { checked, Replay } from "./replay.js";
+import { Replay, validate } from "./replay.js";
 
 const PAUSE = 250;
 const LOST = "The server does not answer; trying again.";
@@ -24,11 +24,11 @@ const UNKNOWN = "The server no longer has this match.";
 /**
  * Who is told what is new.
  * @typedef {object} Listener
- * @property {(replay: Replay) => void} opened
- * @property {() => void} grown
- * @property {(replay: Replay, yours: Yours | null) => void} asked null: the person has to wait
- * @property {(address: string) => void} kept where the replay stays, "" for nowhere
- * @property {(words: string) => void} said what the page shall say, "" for nothing
+ * @property {(replay: Replay) => void} open
+ * @property {() => void} grow
+ * @property {(replay: Replay, yours: Yours | null) => void} ask null: the person has to wait
+ * @property {(address: string) => void} keep where the replay stays, "" for nowhere
+ * @property {(words: string) => void} say what the page shall say, "" for nothing
  */
 
 /** What the server tells of a match. */
@@ -111,14 +111,14 @@ export class Feed {
     const { over, trouble, run = "" } = payload.live;
     if (this.replay && this.part === run) {
       this.replay.extend(payload, over);
-      this.listener.grown();
+      this.listener.grow();
     } else {
       this.part = run;
-      this.replay = new Replay(checked(payload), over);
-      this.listener.opened(this.replay);
+      this.replay = new Replay(validate(payload), over);
+      this.listener.open(this.replay);
     }
-    this.listener.asked(this.replay, payload.yours);
-    this.listener.kept(payload.replay ?? "");
+    this.listener.ask(this.replay, payload.yours);
+    this.listener.keep(payload.replay ?? "");
     this.say(trouble);
   }
 
@@ -126,7 +126,7 @@ export class Feed {
   say(words) {
     if (words !== this.words) {
       this.words = words;
-      this.listener.said(words);
+      this.listener.say(words);
     }
   }
 
@@ -155,15 +155,15 @@ export class Feed {
   }
 
   /**
-   * @param {string} what
+   * @param {string} part
    * @param {Json} document
    * @returns {Promise<string>} why it was refused, "" if it was not
    */
-  async post(what, document) {
-    const path = this.address.replace(/document$/, what);
-    const asked = new URLSearchParams({ hand: this.key });
+  async post(part, document) {
+    const path = this.address.replace(/document$/, part);
+    const query = new URLSearchParams({ hand: this.key });
     try {
-      const answer = await fetch(`${path}?${asked}`, { method: "POST", body: JSON.stringify(document) });
+      const answer = await fetch(`${path}?${query}`, { method: "POST", body: JSON.stringify(document) });
       return answer.ok ? "" : String((await answer.json()).error);
     } catch {
       return "The server does not answer.";

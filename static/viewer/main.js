@@ -58,7 +58,7 @@ async function peopleAt(address) {
  * @param {string} address
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-async function fetched(address) {
+async function fetchBytes(address) {
   const answer = await fetch(address);
   if (!answer.ok) {
     throw new Error(`The server did not return this replay (${answer.status}).`);
@@ -71,8 +71,8 @@ async function fetched(address) {
  * @param {string} address
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-function named(address) {
-  return fetched(address).catch((error) => {
+function fetchNamed(address) {
+  return fetchBytes(address).catch((error) => {
     throw error instanceof TypeError
       ? new Error("This page can show only replays of this site and its store.")
       : error;
@@ -84,7 +84,7 @@ function named(address) {
  * @param {string} address
  */
 async function showNamed(address) {
-  if (await show(() => named(address))) {
+  if (await show(() => fetchNamed(address))) {
     byId("shelf")?.setAttribute("hidden", "");
   }
 }
@@ -107,15 +107,15 @@ function watchLive(address, key) {
   /** @type {Play | null} */
   let play = null;
   const feed = new Feed(address, key, {
-    opened: (replay) => viewer.open(replay),
-    grown: () => viewer.grow(),
-    asked: (replay, yours) => play?.show(replay, yours),
-    kept: (address) => {
+    open: (replay) => viewer.open(replay),
+    grow: () => viewer.grow(),
+    ask: (replay, yours) => play?.show(replay, yours),
+    keep: (address) => {
       if (!byId("kept")) return;
       linkTo(byId("kept").getElementsByTagName("a")[0], address);
       byId("kept").hidden = address === "";
     },
-    said: (words) => { Object.assign(byId("trouble"), { textContent: words, hidden: words === "" }); },
+    say: (words) => { Object.assign(byId("trouble"), { textContent: words, hidden: words === "" }); },
   }, Number(root.dataset.every) || undefined);
   play = key ? new Play(viewer, feed) : null;
   void feed.run();
@@ -194,13 +194,13 @@ for (const which of /** @type {const} */ (["previous", "next"])) {
   linkTo(byId(`${which}-replay`), root.dataset[which]);
 }
 const data = byId("replay-data");
-const asked = chooser ? new URLSearchParams(location.search).get("url") : null;
+const queryAddress = chooser ? new URLSearchParams(location.search).get("url") : null;
 if (live) {
   watchLive(live, key ?? "");
 } else if (source) {
-  void show(() => fetched(source));
-} else if (asked) {
-  void showNamed(asked);
+  void show(() => fetchBytes(source));
+} else if (queryAddress) {
+  void showNamed(queryAddress);
 } else if (data) {
   void show(() => decoded(data.text));
 }

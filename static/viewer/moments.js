@@ -22,11 +22,11 @@ const WEIGHTS = { end: 1000, fault: 40, lead: 15, capture: 5, death: 3 };
 export class Moments {
   /**
    * @param {HTMLElement} list
-   * @param {(turn: number) => void} chosen
+   * @param {(turn: number) => void} visit
    */
-  constructor(list, chosen) {
+  constructor(list, visit) {
     this.list = list;
-    this.chosen = chosen;
+    this.visit = visit;
     /** @type {Event[]} */
     this.events = [];
     this.last = 0;
@@ -56,7 +56,7 @@ export class Moments {
     const button = element("button", "moment", element("span", "unseen", `Turn ${turn}: `), mark, words);
     button.type = "button";
     button.title = `Turn ${turn}: ${text}`;
-    button.addEventListener("click", () => this.chosen(turn));
+    button.addEventListener("click", () => this.visit(turn));
     return element("li", "", button);
   }
 
@@ -67,14 +67,14 @@ export class Moments {
     items.forEach((item) => { item.hidden = false; });
     const widths = items.map((item) => item.offsetWidth);
     /** @type {{from: number, to: number}[]} */
-    const taken = [];
+    const spans = [];
     const order = items.map((_, index) => index).sort((one, other) => weightOf(this.events[other]) - weightOf(this.events[one]));
     for (const index of order) {
       const at = EDGE + (this.events[index].turn / Math.max(1, this.last)) * (width - 2 * EDGE);
-      const from = taken.length < MOST ? placeFor(at, widths[index], width, taken) : null;
+      const from = spans.length < MOST ? placeFor(at, widths[index], width, spans) : null;
       items[index].hidden = from === null;
       if (from !== null) {
-        taken.push({ from, to: from + widths[index] });
+        spans.push({ from, to: from + widths[index] });
         items[index].style.left = `${from}px`;
       }
     }
@@ -86,15 +86,15 @@ export class Moments {
  * @param {number} at where the mark is
  * @param {number} size of the words
  * @param {number} width of the line
- * @param {{from: number, to: number}[]} taken
+ * @param {{from: number, to: number}[]} spans
  * @returns {number | null}
  */
-function placeFor(at, size, width, taken) {
+function placeFor(at, size, width, spans) {
   const middle = Math.max(0, Math.min(at - size / 2, width - size));
-  const places = [middle, ...taken.flatMap(({ from, to }) => [from - GAP - size, to + GAP])];
+  const places = [middle, ...spans.flatMap(({ from, to }) => [from - GAP - size, to + GAP])];
   const free = places.filter((from) => from >= 0 && from + size <= width
     && from - FARTHEST <= at && at <= from + size + FARTHEST
-    && taken.every((other) => from + size + GAP <= other.from || from >= other.to + GAP));
+    && spans.every((other) => from + size + GAP <= other.from || from >= other.to + GAP));
   return free.length ? free.reduce((one, other) => (Math.abs(other - middle) < Math.abs(one - middle) ? other : one)) : null;
 }
 
@@ -117,8 +117,8 @@ function weightiest(events, last) {
   const best = new Map();
   for (const event of events) {
     const part = Math.floor((event.turn * CANDIDATES) / Math.max(1, last));
-    const known = best.get(part);
-    if (!known || weightOf(event) > weightOf(known)) {
+    const rival = best.get(part);
+    if (!rival || weightOf(event) > weightOf(rival)) {
       best.set(part, event);
     }
   }

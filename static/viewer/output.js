@@ -15,7 +15,7 @@ export class Output {
    * @param {number} turn
    * @returns {string[]} by seat
    */
-  of(turn) {
+  at(turn) {
     return this.turns.get(turn) ?? [];
   }
 

@@ -11,9 +11,9 @@ const HIDDEN = "viewer-hide-result";
 /**
  * What happens to an overview.
  * @typedef {object} Changes
- * @property {() => void} learned more is known of the match
- * @property {() => void} told more or less of it may be told
- * @property {() => void} chosen whether its result is hidden was chosen
+ * @property {() => void} learn more is known of the match
+ * @property {() => void} tell more or less of it may be told
+ * @property {() => void} choose whether its result is hidden was chosen
  */
 
 /** Shows what a survey finds, and nothing of turns that were not shown while the result is hidden. */
@@ -39,7 +39,7 @@ export class Overview {
     /** @type {Map<number, import("./games/game.js").Event[]>} */
     this.events = new Map();
     /** @type {import("./survey.js").Survey | null} */
-    this.found = null;
+    this.findings = null;
     /** @type {import("./replay.js").Replay | null} */
     this.replay = null;
     /** @type {import("./games/game.js").Game | null} */
@@ -53,7 +53,7 @@ export class Overview {
     this.choice.addEventListener("change", () => {
       window["memory"]?.keep(HIDDEN, this.choice.checked ? "on" : "off");
       this.tell();
-      this.changes.chosen();
+      this.changes.choose();
     });
   }
 
@@ -87,7 +87,7 @@ export class Overview {
     this.farthest = 0;
     this.measure = 0;
     this.events = new Map();
-    this.found = newSurvey(replay, game);
+    this.findings = newSurvey(replay, game);
     byId("hide-part").hidden = !replay.over;
     byId("measures").replaceChildren(...game.measures.map(({ name }, index) => {
       const button = element("button", "quiet", name);
@@ -105,7 +105,7 @@ export class Overview {
     const { replay, game } = this;
     if (replay && game) {
       this.isSeen ||= turn === replay.last;
-      this.found = newSurvey(replay, game);
+      this.findings = newSurvey(replay, game);
       this.tell();
     }
   }
@@ -115,9 +115,9 @@ export class Overview {
    * @param {unknown} memo what the game has prepared
    */
   look(memo) {
-    const { replay, game, found } = this;
-    if (replay && game && found) {
-      void survey(replay, game, memo, found, () => this.learn(found));
+    const { replay, game, findings } = this;
+    if (replay && game && findings) {
+      void survey(replay, game, memo, findings, () => this.learn(findings));
     }
   }
 
@@ -127,14 +127,14 @@ export class Overview {
    * @returns {boolean} whether it is still wanted
    */
   learn(survey) {
-    if (survey !== this.found) {
+    if (survey !== this.findings) {
       return false;
     }
     this.events = grouped(survey.events);
     this.showEvents();
     this.plot(this.measure);
     byId("viewer").dataset.surveyed = String(survey.turns === this.replay?.last);
-    this.changes.learned();
+    this.changes.learn();
     return true;
   }
 
@@ -156,18 +156,18 @@ export class Overview {
       this.log.clear();
       this.showEvents();
       this.plot(this.measure);
-      this.changes.told();
+      this.changes.tell();
     }
   }
 
   /** Show the events of which may be told. */
   showEvents() {
-    const { found, horizon, replay } = this;
-    const events = found?.events ?? [];
-    const known = this.isHidden ? events.filter(({ turn }) => turn <= horizon) : events;
+    const { findings, horizon, replay } = this;
+    const events = findings?.events ?? [];
+    const visibleEvents = this.isHidden ? events.filter(({ turn }) => turn <= horizon) : events;
     this.scrubber.mark(events, horizon);
-    this.moments.show(known, replay?.last ?? 0);
-    this.log.show(known);
+    this.moments.show(visibleEvents, replay?.last ?? 0);
+    this.log.show(visibleEvents);
   }
 
   /**
@@ -193,7 +193,7 @@ export class Overview {
    */
   plot(measure) {
     this.measure = measure;
-    const { name, series } = this.found?.measures[measure] ?? { name: "", series: [] };
+    const { name, series } = this.findings?.measures[measure] ?? { name: "", series: [] };
     this.chart.show(series.map((values) => values.slice(0, this.horizon + 1)), this.replay?.last ?? 0);
     byId("chart").setAttribute("aria-label", `Chart of the ${name} over time`);
     [...byId("measures").children].forEach((button, index) => {

@@ -58,11 +58,11 @@ export class PlayOn {
 
   /**
    * Let a bot have every seat but one: one person plays.
-   * @param {HTMLSelectElement} chosen
+   * @param {HTMLSelectElement} choice
    */
-  leaveOnePerson(chosen) {
-    for (const other of this.seats.filter((seat) => seat !== chosen)) {
-      if (chosen.value === PERSON && other.value === PERSON) {
+  leaveOnePerson(choice) {
+    for (const other of this.seats.filter((seat) => seat !== choice)) {
+      if (choice.value === PERSON && other.value === PERSON) {
         letBotPlay(other);
       }
     }

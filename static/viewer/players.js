@@ -35,12 +35,12 @@ export class Players {
   /**
    * @param {import("./replay.js").Replay} replay
    * @param {import("./games/game.js").Game} game
-   * @param {(seat: number) => void} chosen
+   * @param {(seat: number) => void} choose
    */
-  constructor(replay, game, chosen) {
+  constructor(replay, game, choose) {
     this.replay = replay;
     this.game = game;
-    this.cards = replay.seats.map((seat) => cardOf(seat, game, chosen, replay.people?.[seat.key]));
+    this.cards = replay.seats.map((seat) => cardOf(seat, game, choose, replay.people?.[seat.key]));
     byId("players").replaceChildren(...this.cards.map(({ card }) => card));
     const isCrowd = this.cards.length > FEW || replay.people !== null;
     byId("players").classList.toggle("many", isCrowd);
@@ -132,11 +132,11 @@ function shareElement(share, seat) {
 /**
  * @param {import("./replay.js").Seat} seat
  * @param {import("./games/game.js").Game} game
- * @param {(seat: number) => void} chosen
+ * @param {(seat: number) => void} choose
  * @param {import("./replay.js").Person | undefined} person
  * @returns {Card}
  */
-function cardOf(seat, game, chosen, person) {
+function cardOf(seat, game, choose, person) {
   const names = game.measures.length ? game.measures.slice(0, MOST_NUMBERS).map(({ name }) => name) : [FINAL];
   const lines = names.map(newLine);
   const name = element("span", "name", seat.bot === PERSON && seat.name !== "you" ? `${seat.name} (by hand)` : seat.name);
@@ -150,7 +150,7 @@ function cardOf(seat, game, chosen, person) {
   const who = element("span", "who", badge(seat.index), markPicture(seat.index));
   const button = element("button", "card", who, name, chips, element("span", "numbers", ...lines.map(({ row }) => row)));
   button.type = "button";
-  button.addEventListener("click", () => chosen(seat.index));
+  button.addEventListener("click", () => choose(seat.index));
   const card = element("li", "", button);
   paintElement(card, seat.index);
   return { card, button, lines, leads, standing };

@@ -4,19 +4,19 @@ const WHEEL = 0.0016;
 const CLICK = 4;
 
 /**
- * What the owner of the camera is told, at pixels of the picture; `pressed` tells whether the press is
+ * What the owner of the camera is told, at pixels of the picture; `press` tells whether the press is
  * not for the camera, and is dropped later.
  * @typedef {{
- *   changed: () => void, moved: () => void, pointed: (left: number, top: number) => void, left: () => void,
- *   pressed: (left: number, top: number) => boolean, dropped: (left: number, top: number) => void,
- * }} Told
+ *   change: () => void, move: () => void, point: (left: number, top: number) => void, leave: () => void,
+ *   press: (left: number, top: number) => boolean, drop: (left: number, top: number) => void,
+ * }} Listener
  */
 
 /**
  * Let wheel, drag and pinch move a camera.
  * @param {HTMLElement} place
  * @param {import("./camera.js").Camera} camera
- * @param {Told} listener
+ * @param {Listener} listener
  */
 export function bindPointer(place, camera, listener) {
   const hand = new Hand(place, camera, listener);
@@ -33,17 +33,17 @@ class Hand {
   /**
    * @param {HTMLElement} place
    * @param {import("./camera.js").Camera} camera
-   * @param {Told} listener
+   * @param {Listener} listener
    */
   constructor(place, camera, listener) {
     this.place = place;
     this.camera = camera;
-    this.told = listener;
+    this.listener = listener;
     /** @type {Map<number, {left: number, top: number}>} */
     this.fingers = new Map();
     this.way = 0;
     /** @type {number | null} the pointer whose press was not for the camera */
-    this.taken = null;
+    this.press = null;
   }
 
   /**
@@ -61,15 +61,15 @@ class Hand {
     const { left, top } = this.at(event);
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     this.camera.zoom(Math.exp(-event.deltaY * lines * WHEEL), left, top);
-    this.told.changed();
+    this.listener.change();
   }
 
   /** @param {PointerEvent} event */
   down(event) {
     const { left, top } = this.at(event);
     this.place.setPointerCapture(event.pointerId);
-    if (this.fingers.size === 0 && event.button === 0 && this.told.pressed(left, top)) {
-      this.taken = event.pointerId;
+    if (this.fingers.size === 0 && event.button === 0 && this.listener.press(left, top)) {
+      this.press = event.pointerId;
       return;
     }
     this.fingers.set(event.pointerId, { left, top });
@@ -80,7 +80,7 @@ class Hand {
   move(event) {
     const now = this.at(event);
     const before = this.fingers.get(event.pointerId);
-    this.told.pointed(now.left, now.top);
+    this.listener.point(now.left, now.top);
     if (!before) {
       return;
     }
@@ -90,43 +90,43 @@ class Hand {
       this.pinch(event.pointerId, before, now);
     } else if (this.camera.isClose && this.way > CLICK) {
       this.camera.pan(now.left - before.left, now.top - before.top);
-      this.told.moved();
+      this.listener.move();
     }
-    this.told.changed();
+    this.listener.change();
   }
 
   /**
-   * @param {number} moved the finger
+   * @param {number} finger that has moved
    * @param {{left: number, top: number}} before
    * @param {{left: number, top: number}} now
    */
-  pinch(moved, before, now) {
-    const [other] = [...this.fingers].filter(([id]) => id !== moved).map(([, place]) => place);
-    const [was, is] = [distance(before, other), distance(now, other)];
+  pinch(finger, before, now) {
+    const [other] = [...this.fingers].filter(([id]) => id !== finger).map(([, place]) => place);
+    const [start, end] = [distance(before, other), distance(now, other)];
     const middle = { left: (now.left + other.left) / 2, top: (now.top + other.top) / 2 };
-    this.told.moved();
+    this.listener.move();
     this.camera.pan((now.left - before.left) / 2, (now.top - before.top) / 2);
-    this.camera.zoom(is / Math.max(was, 1), middle.left, middle.top);
+    this.camera.zoom(end / Math.max(start, 1), middle.left, middle.top);
   }
 
   /** @param {PointerEvent} event */
   up(event) {
-    if (event.pointerId === this.taken) {
-      this.taken = null;
+    if (event.pointerId === this.press) {
+      this.press = null;
       const { left, top } = this.at(event);
-      this.told.dropped(left, top);
+      this.listener.drop(left, top);
       return;
     }
     this.fingers.delete(event.pointerId);
     if (this.way <= CLICK) {
       const { left, top } = this.at(event);
-      this.told.pointed(left, top);
+      this.listener.point(left, top);
     }
   }
 
   /** @param {PointerEvent} event */
   cancel(event) {
-    this.taken = this.taken === event.pointerId ? null : this.taken;
+    this.press = this.press === event.pointerId ? null : this.press;
     this.fingers.delete(event.pointerId);
   }
 
@@ -134,7 +134,7 @@ class Hand {
   leave(event) {
     // A finger leaves as soon as it has tapped: what it pointed at stays.
     if (event.pointerType !== "touch") {
-      this.told.left();
+      this.listener.leave();
     }
   }
 }

@@ -53,7 +53,7 @@ export class Replay {
     this.spacing = spacingOf(document);
     /** @type {{turn: number, frame: Json}} */
     this.recent = { turn: 0, frame: document.frame };
-    this.kept = new Map([[0, this.recent.frame]]);
+    this.frames = new Map([[0, this.recent.frame]]);
     this.faults = faultsByTurn(document.faults, over ? this.last : Infinity);
   }
 
@@ -94,7 +94,7 @@ export class Replay {
       frame = patched(frame, this.document.turns[at].frame);
       at += 1;
       if (at % this.spacing === 0) {
-        this.kept.set(at, frame);
+        this.frames.set(at, frame);
       }
     }
     this.recent = { turn, frame };
@@ -108,10 +108,10 @@ export class Replay {
    */
   nearest(turn) {
     let at = turn - (turn % this.spacing);
-    let frame = this.kept.get(at);
+    let frame = this.frames.get(at);
     while (frame === undefined) {
       at -= this.spacing;
-      frame = this.kept.get(at);
+      frame = this.frames.get(at);
     }
     const { recent } = this;
     return recent.turn <= turn && recent.turn > at ? recent : { turn: at, frame };
@@ -175,8 +175,8 @@ function faultsByTurn(faults, last) {
  * @returns {number} a power of two: frames that were kept while a match was shorter stay of use
  */
 function spacingOf({ frame, turns }) {
-  const wanted = (membersOf(frame) * turns.length) / MOST_MEMBERS;
-  return 2 ** Math.ceil(Math.log2(Math.max(1, wanted)));
+  const spacing = (membersOf(frame) * turns.length) / MOST_MEMBERS;
+  return 2 ** Math.ceil(Math.log2(Math.max(1, spacing)));
 }
 
 /**
@@ -199,7 +199,7 @@ export async function readReplay(bytes) {
   const packed = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const text = packed ? await unpacked(bytes) : new TextDecoder().decode(bytes);
   try {
-    return new Replay(checked(inArenaFormat(JSON.parse(text))));
+    return new Replay(validate(inArenaFormat(JSON.parse(text))));
   } catch (error) {
     throw error instanceof SyntaxError ? new Error("This file is not JSON.") : error;
   }
@@ -256,7 +256,7 @@ function isReplay(document) {
  * @returns {ReplayDocument}
  * @throws {Error} with a sentence for the viewer
  */
-export function checked(document) {
+export function validate(document) {
   if (!isReplay(document)) {
     throw new Error("This file is not a replay.");
   }
@@ -267,11 +267,11 @@ export function checked(document) {
     throw new Error(`This replay has more than ${MOST_PLAYERS} players.`);
   }
   for (const turn of document.turns) {
-    const sent = "tables" in turn ? fromColumns(/** @type {Json} */ (turn.tables)) : turn.actions;
-    if (!isRecord(sent)) {
+    const actions = "tables" in turn ? fromColumns(/** @type {Json} */ (turn.tables)) : turn.actions;
+    if (!isRecord(actions)) {
       throw new Error("This replay has a turn without actions.");
     }
-    turn.actions = sent;
+    turn.actions = actions;
   }
   return document;
 }

@@ -18,8 +18,8 @@ export class Room {
     const board = this.boards.find(({ offsetHeight }) => offsetHeight > 0)?.getBoundingClientRect();
     if (board) {
       const below = this.controls.getBoundingClientRect().bottom - board.bottom;
-      const taken = Math.ceil(board.top + window.scrollY + below + MARGIN);
-      document.documentElement.style.setProperty("--taken", `${taken}px`);
+      const height = Math.ceil(board.top + window.scrollY + below + MARGIN);
+      document.documentElement.style.setProperty("--taken", `${height}px`);
     }
   }
 }

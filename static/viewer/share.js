@@ -13,8 +13,8 @@ const ASK_AGAIN = 400;
 const MOST_NAMES = 6;
 
 /**
- * What is shared.
- * @typedef {object} Shared
+ * What is shared: a turn of a replay, as it is seen.
+ * @typedef {object} Content
  * @property {import("./replay.js").Replay} replay
  * @property {number} turn
  * @property {string} view the player whose view is shown, "" for all
@@ -24,9 +24,9 @@ const MOST_NAMES = 6;
 
 /** The dialog that shares what is shown. */
 export class Share {
-  /** @param {() => Shared | null} shared gives what is to be shared now */
-  constructor(shared) {
-    this.shared = shared;
+  /** @param {() => Content | null} content gives what is to be shared now */
+  constructor(content) {
+    this.contentOf = content;
     const root = byId("viewer").dataset;
     byId("share-link-part").hidden = !(root.source || root.live);
     byId("share-embed-part").hidden = !root.source;
@@ -44,10 +44,10 @@ export class Share {
 
   /** Open the dialog. */
   open() {
-    const shared = this.shared();
-    if (shared) {
-      byId("share-hide").checked = !shared.told;
-      byId("share-hide-part").hidden = !shared.replay.over;
+    const content = this.contentOf();
+    if (content) {
+      byId("share-hide").checked = !content.told;
+      byId("share-hide-part").hidden = !content.replay.over;
       this.fill();
       byId("share-dialog").showModal();
     }
@@ -55,14 +55,14 @@ export class Share {
 
   /** Fill the dialog; whoever wants no result told gets no link to the end either. */
   fill() {
-    const link = this.shared();
+    const link = this.contentOf();
     if (link) {
       const told = !byId("share-hide").checked;
-      const shared = { ...link, told, turn: told || link.turn < link.replay.last ? link.turn : 0 };
-      byId("share-turn").textContent = String(shared.turn);
-      byId("share-link").value = addressOf(shared, false);
-      byId("share-embed").value = embedCode(shared);
-      byId("share-picture-part").hidden = !shared.pictured;
+      const content = { ...link, told, turn: told || link.turn < link.replay.last ? link.turn : 0 };
+      byId("share-turn").textContent = String(content.turn);
+      byId("share-link").value = addressOf(content, false);
+      byId("share-embed").value = embedCode(content);
+      byId("share-picture-part").hidden = !content.pictured;
       byId("share-words").textContent = "";
     }
   }
@@ -81,7 +81,7 @@ export class Share {
       await animationReady(address.replace(/\.gif$/, ""), (part) => {
         button.textContent = `${name}: ${Math.floor(100 * part)} %`;
       });
-      const answer = await checked(await fetch(address, { headers: { Accept: "application/json" } }));
+      const answer = await accept(await fetch(address, { headers: { Accept: "application/json" } }));
       saveFile(await answer.blob(), decodeURIComponent(address.split("/").at(-2) ?? "replay") + ".gif");
       words.textContent = "The animation is saved.";
     } catch (error) {
@@ -93,14 +93,14 @@ export class Share {
 
   /** Save the picture of the board as a file. */
   save() {
-    const shared = this.shared();
-    if (!shared) {
+    const content = this.contentOf();
+    if (!content) {
       return;
     }
-    const game = shared.replay.document.game.replace(/[^a-z0-9]+/gi, "-").slice(0, 40);
+    const game = content.replay.document.game.replace(/[^a-z0-9]+/gi, "-").slice(0, 40);
     boardPicture().toBlob((blob) => {
       if (blob) {
-        saveFile(blob, `${game}-turn-${shared.turn}.png`);
+        saveFile(blob, `${game}-turn-${content.turn}.png`);
         byId("share-words").textContent = "The picture is saved.";
       }
     }, "image/png");
@@ -117,7 +117,7 @@ class Refused extends Error {}
  */
 async function animationReady(address, tell) {
   for (;;) {
-    const answer = await checked(await fetch(address, { method: "POST", headers: { Accept: "application/json" } }));
+    const answer = await accept(await fetch(address, { method: "POST", headers: { Accept: "application/json" } }));
     const { painted, frames, ready } = await answer.json();
     if (ready) {
       return;
@@ -131,7 +131,7 @@ async function animationReady(address, tell) {
  * Pass on an answer, unless it says why something is refused.
  * @param {Response} answer
  */
-async function checked(answer) {
+async function accept(answer) {
   if (!answer.ok) {
     throw new Refused((await answer.json()).error);
   }
@@ -162,7 +162,7 @@ function saveFile(blob, name) {
 /**
  * Give the address that shows the same. What else the address of the page says, such as the key with which
  * one plays, is not for others.
- * @param {Shared} shared
+ * @param {Content} content
  * @param {boolean} embedded
  * @returns {string}
  */
@@ -175,18 +175,18 @@ function addressOf({ turn, view, told, replay }, embedded) {
 
 /**
  * Give the code with which another page shows the replay, with names and scores for those who cannot see it.
- * @param {Shared} shared
+ * @param {Content} content
  * @returns {string}
  */
-function embedCode(shared) {
-  const words = escaped(`${titleOf(shared.replay.document.game)}: ${matchWords(shared)}`);
-  const frame = `<iframe src="${escaped(addressOf(shared, true))}" title="${words}" width="720" height="640" loading="lazy" style="max-width: 100%; border: 0"></iframe>`;
-  return `${frame}\n<p><a href="${escaped(addressOf(shared, false))}">${words}</a></p>`;
+function embedCode(content) {
+  const words = escaped(`${titleOf(content.replay.document.game)}: ${matchWords(content)}`);
+  const frame = `<iframe src="${escaped(addressOf(content, true))}" title="${words}" width="720" height="640" loading="lazy" style="max-width: 100%; border: 0"></iframe>`;
+  return `${frame}\n<p><a href="${escaped(addressOf(content, false))}">${words}</a></p>`;
 }
 
 /**
  * Name who plays, and how it ended if that may be told.
- * @param {Shared} shared
+ * @param {Content} content
  * @returns {string}
  */
 function matchWords({ replay, told }) {

@@ -30,26 +30,26 @@ const WAYS = {
  * @typedef {{
  *   replay: import("./replay.js").Replay, game: import("./games/game.js").Game, memo: unknown,
  *   turn: number, focus: number, coordinates: boolean,
- * }} Shown
+ * }} View
  */
 
 /** Draws what is shown, once a picture of the screen at most. */
 export class Stage {
   /**
    * @param {HTMLElement} root around #board, #minimap and #bubble
-   * @param {(spot: import("./drawing.js").Spot | null) => void} pointed
+   * @param {(spot: import("./drawing.js").Spot | null) => void} announce
    */
-  constructor(root, pointed) {
+  constructor(root, announce) {
     this.root = root;
-    this.pointed = pointed;
+    this.announce = announce;
     this.canvas = byId("board");
     this.minimap = byId("minimap");
     this.bubble = byId("bubble");
     this.camera = new Camera();
     this.follow = new Follow(this.camera);
     this.followButton = byId("zoom-follow");
-    /** @type {Shown | null} */
-    this.shown = null;
+    /** @type {View | null} */
+    this.view = null;
     /** @type {import("./drawing.js").Spot | null} */
     this.spot = null;
     /** @type {{left: number, top: number} | null} pixels of the picture */
@@ -64,12 +64,12 @@ export class Stage {
   /** Listen to the page. */
   bind() {
     bindPointer(this.canvas, this.camera, {
-      changed: () => this.request(),
-      moved: () => this.leave(),
-      pointed: (left, top) => this.point({ left, top }),
-      left: () => this.point(null),
-      pressed: (left, top) => Boolean(this.player?.press(this.camera.toBoard(left, top))),
-      dropped: (left, top) => {
+      change: () => this.request(),
+      move: () => this.leave(),
+      point: (left, top) => this.point({ left, top }),
+      leave: () => this.point(null),
+      press: (left, top) => Boolean(this.player?.press(this.camera.toBoard(left, top))),
+      drop: (left, top) => {
         this.player?.drop(this.camera.toBoard(left, top));
         this.request();
       },
@@ -90,12 +90,12 @@ export class Stage {
 
   /**
    * Show a moment of a replay.
-   * @param {Shown} view
+   * @param {View} view
    */
   show(view) {
-    const isNew = this.shown?.replay !== view.replay;
-    const padded = this.shown?.coordinates !== view.coordinates;
-    this.shown = view;
+    const isNew = this.view?.replay !== view.replay;
+    const padded = this.view?.coordinates !== view.coordinates;
+    this.view = view;
     const { replay, game, turn } = view;
     if (isNew) {
       const { width, height } = game.extent(replay.frame(0));
@@ -122,8 +122,8 @@ export class Stage {
     const { clientWidth: width, clientHeight: height } = this.root;
     fitCanvas(this.canvas, width, height);
     const numbered = width < CRAMPED ? PADDING.cramped : PADDING.numbered;
-    const plain = this.shown?.game.wraps ? PADDING.wrapped : PADDING.plain;
-    const padding = this.shown?.coordinates ? numbered : plain;
+    const plain = this.view?.game.wraps ? PADDING.wrapped : PADDING.plain;
+    const padding = this.view?.coordinates ? numbered : plain;
     this.camera.resize(width, height, padding);
     this.request();
   }
@@ -131,7 +131,7 @@ export class Stage {
   /** Follow what is worth looking at in a new replay, unless that was switched off. */
   beginToFollow() {
     this.follow.stop();
-    this.followButton.hidden = !this.shown?.game.scenery || !this.follow.isWorthwhile;
+    this.followButton.hidden = !this.view?.game.scenery || !this.follow.isWorthwhile;
     if (!this.followButton.hidden && window["memory"]?.recall(REMEMBERED, "on") === "on") {
       this.follow.start();
     }
@@ -233,27 +233,27 @@ export class Stage {
    * @param {number} now milliseconds
    */
   draw(now) {
-    const { shown, canvas } = this;
-    if (!shown || canvas.width === 0) {
+    const { view, canvas } = this;
+    if (!view || canvas.width === 0) {
       return;
     }
     const isGoing = this.follow.step(this.still.matches ? 0 : now);
-    const scene = this.scene(shown, canvas, this.camera, now);
-    this.look(scene, shown.game);
+    const scene = this.scene(view, canvas, this.camera, now);
+    this.look(scene, view.game);
     paint(canvas, scene, (to) => {
-      shown.game.draw(to);
+      view.game.draw(to);
       this.player?.draw(to, this.pointer && this.camera.toBoard(this.pointer.left, this.pointer.top));
     });
-    this.drawMinimap(shown, now);
+    this.drawMinimap(view, now);
     // Where the camera shows everything and nothing is dragged, a finger scrolls the page.
     canvas.style.touchAction = this.camera.isClose || this.player?.open ? "none" : "pan-y";
-    if (isGoing || (shown.game.moves && !this.still.matches && !document.hidden)) {
+    if (isGoing || (view.game.moves && !this.still.matches && !document.hidden)) {
       this.request();
     }
   }
 
   /**
-   * @param {Shown} shown
+   * @param {View} view
    * @param {HTMLCanvasElement} canvas
    * @param {Camera} camera
    * @param {number} now
@@ -282,7 +282,7 @@ export class Stage {
     }
     scene.spot = spot;
     if (spot?.text !== this.spot?.text) {
-      this.pointed(spot);
+      this.announce(spot);
     }
     this.spot = spot;
     this.showBubble();
@@ -305,7 +305,7 @@ export class Stage {
 
   /**
    * Draw the overview, where only a part of a large map is seen.
-   * @param {Shown} view
+   * @param {View} view
    * @param {number} now
    */
   drawMinimap(view, now) {

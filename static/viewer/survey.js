@@ -126,5 +126,5 @@ function faultsOf(replay, turn) {
 
 /** Let the page do what waits. */
 function pause() {
-  return new Promise((done) => { setTimeout(done, 0); });
+  return new Promise((resolve) => { setTimeout(resolve, 0); });
 }

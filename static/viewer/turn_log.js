@@ -18,7 +18,7 @@ export class TurnLog {
   constructor(root, content) {
     this.list = /** @type {HTMLElement} */ (root.querySelector("ol"));
     this.more = /** @type {HTMLButtonElement} */ (root.querySelector("button"));
-    this.told = content;
+    this.content = content;
     root.addEventListener("toggle", () => { this.list.replaceChildren(); this.tell(root.open); });
     this.more.addEventListener("click", () => this.tell(true));
   }
@@ -28,7 +28,7 @@ export class TurnLog {
    * @param {boolean} open
    */
   tell(open) {
-    const content = open ? this.told() : null;
+    const content = open ? this.content() : null;
     if (content) {
       const first = this.list.childElementCount + 1;
       const end = Math.min(content.last, first + PART - 1);
@@ -46,8 +46,8 @@ export class TurnLog {
  * @param {Source} source
  * @returns {HTMLElement}
  */
-function sentencesOf(turn, { replay, happened, events }) {
-  const deeds = happened(turn).map(({ seat, text }) => `${replay.seats[seat]?.name ?? ""}: ${text}`);
+function sentencesOf(turn, { replay, deedsOf, events }) {
+  const deeds = deedsOf(turn).map(({ seat, text }) => `${replay.seats[seat]?.name ?? ""}: ${text}`);
   const lines = [...deeds, ...events(turn).map(({ text }) => text)];
   return element("ul", "", ...(lines.length ? lines : ["nothing"]).map((text) => element("li", "", text)));
 }

@@ -25,7 +25,7 @@ const MOST_TURNS = 150_000;
  * @typedef {object} Source
  * @property {import("./replay.js").Replay} replay
  * @property {boolean} alternating whether one player moves in a turn
- * @property {(turn: number) => Happening[]} happened
+ * @property {(turn: number) => Happening[]} deedsOf
  * @property {(turn: number) => Event[]} events
  */
 
@@ -42,12 +42,12 @@ export class TurnList {
   /**
    * @param {HTMLElement} scroller around the list
    * @param {HTMLElement} list
-   * @param {(turn: number) => void} chosen
+   * @param {(turn: number) => void} visit
    */
-  constructor(scroller, list, chosen) {
+  constructor(scroller, list, visit) {
     this.scroller = scroller;
     this.list = list;
-    this.chosen = chosen;
+    this.visit = visit;
     /** @type {Source | null} */
     this.source = null;
     this.turn = 0;
@@ -195,7 +195,7 @@ export class TurnList {
   click(event) {
     const button = /** @type {HTMLElement} */ (event.target).closest("button");
     if (button) {
-      this.chosen(Number(button.dataset.turn));
+      this.visit(Number(button.dataset.turn));
     }
   }
 
@@ -212,7 +212,7 @@ export class TurnList {
     }
     event.preventDefault();
     event.stopPropagation();
-    this.chosen(Math.min(this.last, Math.max(0, this.turn + step)));
+    this.visit(Math.min(this.last, Math.max(0, this.turn + step)));
     this.rows.find(({ turn }) => turn === this.turn)?.button.focus({ preventScroll: true });
   }
 }
@@ -231,12 +231,12 @@ function newRow() {
  * @param {number} lines how many there is room for
  * @returns {HTMLElement[]}
  */
-function contentOf(turn, { replay, happened, events }, lines) {
+function contentOf(turn, { replay, deedsOf, events }, lines) {
   const number = element("span", "at", String(turn));
   if (turn === 0) {
     return [number, element("span", "deeds muted", "The start")];
   }
-  const happenings = happened(turn);
+  const happenings = deedsOf(turn);
   const rest = happenings.length - lines;
   const visible = rest > 0 ? happenings.slice(0, lines - 1) : happenings;
   const deeds = visible.map((one) => deedOf(replay.seats[one.seat]?.name ?? "", one));

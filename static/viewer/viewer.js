@@ -33,9 +33,9 @@ export class Viewer {
     this.scrubber = new Scrubber(byId("scrubber"), byId("marks"), this.playback);
     this.chart = new Chart(byId("chart"));
     this.overview = new Overview(this.scrubber, this.chart, visit, {
-      learned: () => this.showLearned(),
-      told: () => this.turnList.show(this.playback.turn, this.overview.horizon),
-      chosen: () => this.saveAddress(),
+      learn: () => this.showLearned(),
+      tell: () => this.turnList.show(this.playback.turn, this.overview.horizon),
+      choose: () => this.saveAddress(),
     });
     this.turnList = new TurnList(byId("turn-scroller"), byId("turn-list"), visit);
     /** @type {import("./turns.js").Source | null} */
@@ -50,7 +50,7 @@ export class Viewer {
     this.outline = new Outline(byId("outline"));
     this.announcer = new Announcer(byId("announcer"));
     this.address = new Address();
-    this.share = new Share(() => this.shared());
+    this.share = new Share(() => this.shareContent());
     this.playOn = new PlayOn();
     this.focus = -1;
     /** @type {Deeds | null} */
@@ -79,9 +79,9 @@ export class Viewer {
 
   /**
    * Give what is shown, for others.
-   * @returns {import("./share.js").Shared | null}
+   * @returns {import("./share.js").Content | null}
    */
-  shared() {
+  shareContent() {
     const { replay, game, playback: { turn }, focus } = this;
     const view = replay?.seats[focus]?.key ?? "";
     return replay && { replay, turn, view, told: !this.overview.isHidden, pictured: !game?.lines };
@@ -102,7 +102,7 @@ export class Viewer {
     this.overview.open(replay, game);
     this.source = {
       replay, alternating: Boolean(game.mover),
-      happened: (/** @type {number} */ turn) => deeds.of(turn),
+      deedsOf: (/** @type {number} */ turn) => deeds.at(turn),
       events: (/** @type {number} */ turn) => this.overview.eventsOf(turn),
     };
     this.turnList.open(this.source);
@@ -250,7 +250,7 @@ export class Viewer {
     }
     const events = this.overview.eventsOf(turn);
     this.happenings.show({
-      replay, turn, happened: this.deeds?.of(turn) ?? [], output: output.of(turn),
+      replay, turn, deeds: this.deeds?.at(turn) ?? [], output: output.at(turn),
       events: events.filter(({ kind }) => kind !== "end" && kind !== "fault"),
       ending: replay.over && turn === replay.last ? endingOf(replay, game) : "",
     });

@@ -11,9 +11,9 @@ const PAUSE = 400;
 
 /** Checks the bot and shows the steps. */
 export class Check {
-  /** @param {{save: () => Promise<void>}} led */
-  constructor(led) {
-    this.led = led;
+  /** @param {{save: () => Promise<void>}} page */
+  constructor(page) {
+    this.page = page;
     this.number = 0;
     byId("check-start").addEventListener("click", () => void this.begin());
     byId("check-stop").addEventListener("click", () => void ask("POST", "check/stop"));
@@ -26,7 +26,7 @@ export class Check {
     byId("check-steps").replaceChildren();
     this.say("The first step is being tried...");
     try {
-      await this.led.save();
+      await this.page.save();
       await ask("POST", "check");
       await follow("check", PAUSE, (/** @type {Report} */ report) => {
         if (number === this.number) {
@@ -44,8 +44,8 @@ export class Check {
   take({ steps, goes_on: goesOn, trouble, waits }) {
     byId("check-steps").replaceChildren(...steps.map(row));
     const last = steps.at(-1);
-    const ended = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
-    this.say(trouble || waits || (goesOn ? `${steps.length} steps are fine so far...` : ended));
+    const summary = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
+    this.say(trouble || waits || (goesOn ? `${steps.length} steps are fine so far...` : summary));
   }
 
   /** @param {string} words */

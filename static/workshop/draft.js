@@ -98,7 +98,7 @@ export class Draft {
    * Take note of what is typed.
    * @param {string} name
    */
-  typed(name) {
+  noteChange(name) {
     if (this.isTaking) {
       return;
     }
@@ -136,8 +136,8 @@ export class Draft {
     const base = this.digests.get(name) ?? "";
     try {
       /** @type {File} */
-      const saved = await ask("PUT", `files/${encodeURIComponent(name)}`, { text, base }, { keepalive: isLeaving });
-      this.digests.set(name, saved.digest);
+      const answer = await ask("PUT", `files/${encodeURIComponent(name)}`, { text, base }, { keepalive: isLeaving });
+      this.digests.set(name, answer.digest);
       if (this.editor.text(name) === text) {
         this.dirty.delete(name);
       }
@@ -225,9 +225,9 @@ export class Draft {
   /** Show a tab for each file. */
   showTabs() {
     const names = [...new Set([...this.digests.keys(), ...this.dirty.keys()])];
-    const had = byId("files").contains(document.activeElement);
+    const hadFocus = byId("files").contains(document.activeElement);
     byId("files").replaceChildren(...names.map((name) => this.tab(name)));
-    if (had) {
+    if (hadFocus) {
       /** @type {HTMLElement | null} */ (byId("files").querySelector("[aria-selected=true]"))?.focus();
     }
   }

@@ -68,8 +68,8 @@ class Words extends WidgetType {
 const marksField = StateField.define({
   create: () => Decoration.none,
   update(ranges, transaction) {
-    const set = transaction.effects.find((effect) => effect.is(setMarks));
-    return set ? decorations(transaction.state, /** @type {LineMark[]} */ (set.value)) : ranges.map(transaction.changes);
+    const marking = transaction.effects.find((effect) => effect.is(setMarks));
+    return marking ? decorations(transaction.state, /** @type {LineMark[]} */ (marking.value)) : ranges.map(transaction.changes);
   },
   provide: (field) => EditorView.decorations.from(field),
 });
@@ -94,11 +94,11 @@ export class Editor {
   /**
    * @param {HTMLElement} place
    * @param {string} nonce of the styles that it puts into the page
-   * @param {{typed: (name: string) => void, run: () => void}} told
+   * @param {{change: (name: string) => void, run: () => void}} page
    */
-  constructor(place, nonce, told) {
+  constructor(place, nonce, page) {
     this.nonce = nonce;
-    this.told = told;
+    this.page = page;
     this.name = "";
     /** @type {Map<string, EditorState>} those of the files that are not shown */
     this.states = new Map();
@@ -118,7 +118,7 @@ export class Editor {
       doc: text,
       extensions: [
         EditorView.cspNonce.of(this.nonce),
-        keymap.of([{ key: "Mod-Enter", run: () => { this.told.run(); return true; }, preventDefault: true }]),
+        keymap.of([{ key: "Mod-Enter", run: () => { this.page.run(); return true; }, preventDefault: true }]),
         lineNumbers(), highlightActiveLineGutter(), highlightActiveLine(), highlightSpecialChars(), drawSelection(),
         history(), indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches(), search({ top: true }),
         autocompletion({ override: [(context) => this.complete(context)] }),
@@ -126,7 +126,7 @@ export class Editor {
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
         language, syntaxHighlighting(STYLE), marksField,
         EditorView.contentAttributes.of({ tabindex: "0", "aria-label": name ? `Text of ${name}; Escape, then Tab leaves it` : "Editor" }),
-        EditorView.updateListener.of((update) => { if (update.docChanged) { this.told.typed(this.name); } }),
+        EditorView.updateListener.of((update) => { if (update.docChanged) { this.page.change(this.name); } }),
       ],
     });
   }
@@ -143,9 +143,9 @@ export class Editor {
     /** @type {Map<string, string>} the file of each name */
     const names = new Map();
     for (const name of [this.name, ...this.states.keys()]) {
-      for (const [found] of this.text(name).matchAll(NAME)) {
-        if (!names.has(found) && found !== word?.text && names.size < MOST_NAMES) {
-          names.set(found, name);
+      for (const [label] of this.text(name).matchAll(NAME)) {
+        if (!names.has(label) && label !== word?.text && names.size < MOST_NAMES) {
+          names.set(label, name);
         }
       }
     }

@@ -16,12 +16,12 @@ const root = byId("workshop");
 const { nonce = "", main = "" } = root.dataset;
 
 const editor = new Editor(byId("editor"), nonce, {
-  typed: (name) => draft.typed(name),
+  change: (name) => draft.noteChange(name),
   run: () => void run.begin(),
 });
 export const draft = new Draft(editor, main);
 const save = () => draft.save();
-const match = new Match(turned);
+const match = new Match(noteTurn);
 
 const output = new RunOutput({
   turn: (turn) => match.visit(turn),
@@ -37,8 +37,8 @@ export const parts = new Parts((part) => {
   output.reveal();
 });
 
-const run = new Run({ save, wanted: () => position.wanted, begun, played, wrote: (written) => output.grow(written), ended });
-const position = new Position({ shown: showOfReplay, say: (words, isTrouble) => run.say(words, isTrouble) }, match);
+const run = new Run({ save, position: () => position.request, begin: clearRun, play: showRun, grow: (lines) => output.grow(lines), end: showReport });
+const position = new Position({ show: showOfReplay, say: (words, isTrouble) => run.say(words, isTrouble) }, match);
 new Series({ save, show: showOfSeries });
 new Check({ save });
 
@@ -46,7 +46,7 @@ new Check({ save });
  * Take note of the turn that is shown.
  * @param {number} turn
  */
-function turned(turn) {
+function noteTurn(turn) {
   position.point(turn);
   output.point(turn);
   question.point(turn);
@@ -64,18 +64,18 @@ function lead(file, line) {
 
 /**
  * Mark what was wrong.
- * @param {import("./output.js").Mark[]} found
+ * @param {import("./output.js").Mark[]} list
  */
-function marks(found) {
-  editor.mark(found);
+function marks(list) {
+  editor.mark(list);
 }
 
 /** Forget the run before the one that begins. */
-function begun() {
+function clearRun() {
   editor.mark([]);
   output.show([], [], "");
   question.isRun = false;
-  if (parts.chosen === "code") {
+  if (parts.current === "code") {
     parts.show("picture");
   }
 }
@@ -84,7 +84,7 @@ function begun() {
  * Show the match of a run while it is played.
  * @param {string} address
  */
-function played(address) {
+function showRun(address) {
   position.leave();
   question.isRun = true;
   question.forget();
@@ -95,7 +95,7 @@ function played(address) {
  * Show what came of a run.
  * @param {import("./run.js").Report} report
  */
-function ended(report) {
+function showReport(report) {
   output.show(report.output, report.marks, report.compiler);
   output.point(match.turn);
   marks(report.marks);
@@ -116,17 +116,17 @@ function showOfReplay() {
 /**
  * Show a match of a series.
  * @param {string} address
- * @param {import("./series.js").SeriesMatch} of
+ * @param {import("./series.js").SeriesMatch} entry
  */
-async function showOfSeries(address, of) {
+async function showOfSeries(address, entry) {
   position.leave();
   question.isRun = false;
   output.show([], [], "");
-  run.say(`Match ${of.number} of the series, seat ${of.seat}: ${of.words}`);
-  if (parts.chosen === "series" && window.matchMedia("(max-width: 899px)").matches) {
+  run.say(`Match ${entry.number} of the series, seat ${entry.seat}: ${entry.words}`);
+  if (parts.current === "series" && window.matchMedia("(max-width: 899px)").matches) {
     parts.show("picture");
   }
-  await match.show(address, of.came === "lost");
+  await match.show(address, entry.came === "lost");
 }
 
 for (const button of root.querySelectorAll("[data-line]")) {

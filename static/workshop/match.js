@@ -12,11 +12,11 @@ const SURVEYING = 100;
 
 /** Shows matches with the viewer. */
 export class Match {
-  /** @param {(turn: number) => void} turned is told which turn is shown */
-  constructor(turned) {
+  /** @param {(turn: number) => void} noteTurn is told which turn is shown */
+  constructor(noteTurn) {
     this.viewer = new Viewer();
-    this.viewer.playback.addEventListener("turn", () => turned(this.turn));
-    this.turned = turned;
+    this.viewer.playback.addEventListener("turn", () => noteTurn(this.turn));
+    this.noteTurn = noteTurn;
     /** Counts what was shown: what an earlier one still says is for nobody. */
     this.number = 0;
   }
@@ -41,13 +41,13 @@ export class Match {
    */
   follow(address) {
     const number = ++this.number;
-    const wanted = () => number === this.number;
+    const isCurrent = () => number === this.number;
     const feed = new Feed(address, "", {
-      opened: (replay) => { if (wanted()) { this.open(replay); } },
-      grown: () => { if (wanted()) { this.viewer.grow(); } },
-      asked: () => {},
-      kept: () => {},
-      said: () => {},
+      open: (replay) => { if (isCurrent()) { this.open(replay); } },
+      grow: () => { if (isCurrent()) { this.viewer.grow(); } },
+      ask: () => {},
+      keep: () => {},
+      say: () => {},
     });
     feed.poller.every = 100;
     void feed.run();
@@ -68,7 +68,7 @@ export class Match {
     if (replay.over) {
       this.viewer.playback.follow();
     }
-    this.turned(this.turn);
+    this.noteTurn(this.turn);
   }
 
   /**
@@ -113,7 +113,7 @@ export class Match {
     while (number === this.number && byId("viewer").dataset.surveyed !== "true") {
       await new Promise((resolve) => { setTimeout(resolve, SURVEYING); });
     }
-    const leads = (this.viewer.overview.found?.events ?? []).filter(({ kind }) => kind === "lead");
+    const leads = (this.viewer.overview.findings?.events ?? []).filter(({ kind }) => kind === "lead");
     return leads.at(-1)?.turn;
   }
 }

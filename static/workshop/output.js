@@ -8,10 +8,10 @@ import { byId } from "./elements.js";
 /** Shows the output of a run. */
 export class RunOutput {
   /**
-   * @param {{turn: (turn: number) => void, line: (mark: Mark) => void}} led is told where clicks lead
+   * @param {{turn: (turn: number) => void, line: (mark: Mark) => void}} page is told where clicks lead
    */
-  constructor(led) {
-    this.led = led;
+  constructor(page) {
+    this.page = page;
     /** @type {Map<number, HTMLElement>} */
     this.blocks = new Map();
   }
@@ -23,8 +23,8 @@ export class RunOutput {
    */
   show(parts, marks, compiler) {
     this.blocks = new Map(parts.map(([turn, text]) => [turn, this.block(turn, text)]));
-    const built = compiler ? [element("pre", "lines", compiler)] : [];
-    byId("run-output").replaceChildren(...built, ...this.blocks.values());
+    const compilation = compiler ? [element("pre", "lines", compiler)] : [];
+    byId("run-output").replaceChildren(...compilation, ...this.blocks.values());
     byId("run-marks").replaceChildren(...marks.map((mark) => this.row(mark)));
     byId("no-output").hidden = parts.length > 0 || compiler !== "";
   }
@@ -55,7 +55,7 @@ export class RunOutput {
     block.addEventListener("click", () => {
       // Whoever marks text to copy it goes nowhere.
       if (getSelection()?.isCollapsed) {
-        this.led.turn(turn);
+        this.page.turn(turn);
       }
     });
     return block;
@@ -69,7 +69,7 @@ export class RunOutput {
     const place = element("b", "", `${mark.file}, line ${mark.line}`);
     const button = element("button", "fault-line", place, ` ${mark.words}`, mark.turn ? element("span", "muted", ` turn ${mark.turn}`) : "");
     button.type = "button";
-    button.addEventListener("click", () => this.led.line(mark));
+    button.addEventListener("click", () => this.page.line(mark));
     return element("li", "", button);
   }
 

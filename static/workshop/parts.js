@@ -9,9 +9,9 @@ const BESIDE = ["code", "picture"];
 
 /** Shows one part at a time. */
 export class Parts {
-  /** @param {(part: string) => void} shown is told which part is looked at */
-  constructor(shown) {
-    this.shown = shown;
+  /** @param {(part: string) => void} listener is told which part is looked at */
+  constructor(listener) {
+    this.listener = listener;
     this.part = "code";
     this.lower = "start";
     byId("parts").addEventListener("click", ({ target }) => {
@@ -32,7 +32,7 @@ export class Parts {
   }
 
   /** @returns {string} the part whose tab is chosen */
-  get chosen() {
+  get current() {
     return NARROW.matches ? this.part : this.lower;
   }
 
@@ -46,7 +46,7 @@ export class Parts {
       this.lower = part;
     }
     this.render();
-    this.shown(part);
+    this.listener(part);
   }
 
   /**
@@ -56,7 +56,7 @@ export class Parts {
   offer(part) {
     this.lower = part;
     this.render();
-    this.shown(part);
+    this.listener(part);
   }
 
   /** Show what is chosen. */
@@ -66,7 +66,7 @@ export class Parts {
       /** @type {HTMLElement} */ (panel).hidden = panel.id !== `part-${this.lower}`;
     }
     for (const tab of this.tabs) {
-      const isChosen = tab.dataset.part === this.chosen;
+      const isChosen = tab.dataset.part === this.current;
       tab.setAttribute("aria-selected", String(isChosen));
       tab.tabIndex = isChosen ? 0 : -1;
     }
@@ -82,7 +82,7 @@ export class Parts {
       event.preventDefault();
       event.stopPropagation();
       const { tabs } = this;
-      const now = tabs.findIndex((tab) => tab.dataset.part === this.chosen);
+      const now = tabs.findIndex((tab) => tab.dataset.part === this.current);
       const next = tabs[(now + step + tabs.length) % tabs.length];
       this.show(next.dataset.part ?? "");
       next.focus();

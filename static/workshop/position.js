@@ -7,11 +7,11 @@ import { wordsOf } from "./server.js";
 /** Chooses the position. */
 export class Position {
   /**
-   * @param {{shown: () => void, say: (words: string, isTrouble?: boolean) => void}} led
+   * @param {{show: () => void, say: (words: string, isTrouble?: boolean) => void}} page
    * @param {import("./match.js").Match} match
    */
-  constructor(led, match) {
-    this.led = led;
+  constructor(page, match) {
+    this.page = page;
     this.match = match;
     /** Whether the replay is shown, so that the turn that is shown is the one that is wanted. */
     this.isShown = false;
@@ -30,7 +30,7 @@ export class Position {
   }
 
   /** @returns {{replay?: string, turn?: number}} what a run is asked for */
-  get wanted() {
+  get request() {
     const isWanted = this.place && byId("from-position").checked;
     return isWanted ? { replay: this.place?.dataset.name, turn: byId("from-turn").valueAsNumber || 0 } : {};
   }
@@ -47,10 +47,10 @@ export class Position {
         this.match.visit(turn);
         this.isShown = true;
         this.point(this.match.turn);
-        this.led.shown();
+        this.page.show();
       }
     } catch (error) {
-      this.led.say(`The replay cannot be shown. ${wordsOf(error)}`, true);
+      this.page.say(`The replay cannot be shown. ${wordsOf(error)}`, true);
     }
   }
 

@@ -22,10 +22,10 @@ const ASKING = "It is asked all earlier turns first...";
 /** Shows the question of a turn. */
 export class Question {
   /**
-   * @param {{save: () => Promise<void>, marks: (marks: import("./output.js").Mark[]) => void, visit: (turn: number) => void}} led
+   * @param {{save: () => Promise<void>, marks: (marks: import("./output.js").Mark[]) => void, visit: (turn: number) => void}} page
    */
-  constructor(led) {
-    this.led = led;
+  constructor(page) {
+    this.page = page;
     this.timer = 0;
     this.turn = -1;
     /** Whether a run is shown, and the part is looked at. */
@@ -90,7 +90,7 @@ export class Question {
     const button = element("button", "link", "The turn before");
     button.type = "button";
     button.hidden = turn === 0;
-    button.addEventListener("click", () => this.led.visit(turn - 1));
+    button.addEventListener("click", () => this.page.visit(turn - 1));
     return element("p", "", button);
   }
 
@@ -104,7 +104,7 @@ export class Question {
     button.disabled = true;
     today.replaceChildren(element("p", "muted", ASKING));
     try {
-      await this.led.save();
+      await this.page.save();
       await ask("POST", "ask", { turn });
       await follow("ask", PAUSE, (/** @type {Report} */ report) => this.take(report, today));
     } catch (error) {
@@ -124,7 +124,7 @@ export class Question {
       today.replaceChildren(element("p", "muted", waits || ASKING));
     } else if (answer) {
       today.replaceChildren(...todayParts(answer));
-      this.led.marks(answer.marks);
+      this.page.marks(answer.marks);
     } else {
       today.replaceChildren(element("p", "refused", trouble));
     }
@@ -137,12 +137,12 @@ export class Question {
  * @returns {HTMLElement[]}
  */
 function exchangeParts({ question, answer, ms, fault }, action) {
-  const said = answer || (action === null || fault ? "" : JSON.stringify(action));
+  const text = answer || (action === null || fault ? "" : JSON.stringify(action));
   return [
     element("h3", "", "It was asked"),
     block(question || "The questions of this match took too much room: this one was not kept.", "question"),
-    element("h3", "", said ? "It answered " : "It gave no answer ", element("span", "muted", `after ${timeWords(ms)}`)),
-    ...(said ? [block(said)] : []),
+    element("h3", "", text ? "It answered " : "It gave no answer ", element("span", "muted", `after ${timeWords(ms)}`)),
+    ...(text ? [block(text)] : []),
     ...(fault ? [block(fault, "refused")] : []),
   ];
 }

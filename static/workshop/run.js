@@ -15,17 +15,17 @@ const REPLACED = "Another run took its place, in another window.";
  * @typedef {{match: string, document: string, seed: number, goes_on: boolean, ready: boolean, failed: boolean, words: string,
  *   protection: string, compiler: string, output: [number, string][], marks: import("./output.js").Mark[],
  *   waits?: string, is_lost?: boolean}} Report
- * @typedef {{match: string, document: string, seed: number}} Begun a run, and the address of its match
+ * @typedef {{match: string, document: string, seed: number}} Start a run, and the address of its match
  */
 
 /** Runs the bot. */
 export class Run {
   /**
-   * @param {{save: () => Promise<void>, wanted: () => {replay?: string, turn?: number}, begun: () => void, played: (address: string) => void,
-   *   wrote: (output: [number, string][]) => void, ended: (report: Report) => void}} led
+   * @param {{save: () => Promise<void>, position: () => {replay?: string, turn?: number}, begin: () => void, play: (address: string) => void,
+   *   grow: (output: [number, string][]) => void, end: (report: Report) => void}} page
    */
-  constructor(led) {
-    this.led = led;
+  constructor(page) {
+    this.page = page;
     this.number = 0;
     /** @type {number | null} of the run before */
     this.seed = null;
@@ -48,16 +48,16 @@ export class Run {
     byId("run").setAttribute("aria-busy", "true");
     this.say("It starts...");
     try {
-      await this.led.save();
+      await this.page.save();
       const seed = again?.seed ?? (byId("same-seed").checked ? this.seed : null);
-      const wanted = { opponent: byId("opponent").value, seat: again?.seat ?? Number(byId("seat").value), seed, ...this.led.wanted() };
-      /** @type {Begun} */
-      const begun = await ask("POST", "run", wanted);
-      this.led.begun();
+      const request = { opponent: byId("opponent").value, seat: again?.seat ?? Number(byId("seat").value), seed, ...this.page.position() };
+      /** @type {Start} */
+      const start = await ask("POST", "run", request);
+      this.page.begin();
       if (number === this.number) {
         byId("stop").disabled = false;
       }
-      await this.follow(begun, number);
+      await this.follow(start, number);
     } catch (error) {
       this.say(wordsOf(error), true);
     }
@@ -70,9 +70,9 @@ export class Run {
   /** Show the run before the page was loaded again, if it is still there. */
   async resume() {
     const { hasRun, base = "" } = byId("workshop").dataset;
-    const known = sessionStorage.getItem(LAST + base);
+    const earlier = sessionStorage.getItem(LAST + base);
     if (!hasRun) {
-      this.say(known ? GONE : "");
+      this.say(earlier ? GONE : "");
       return;
     }
     const number = this.number;
@@ -94,24 +94,24 @@ export class Run {
 
   /**
    * Follow a run to its end.
-   * @param {Begun} begun
+   * @param {Start} start
    * @param {number} number of the run in this window: an earlier one is followed no more
    */
-  async follow(begun, number) {
-    this.seed = begun.seed;
-    sessionStorage.setItem(LAST + byId("workshop").dataset.base, begun.match);
+  async follow(start, number) {
+    this.seed = start.seed;
+    sessionStorage.setItem(LAST + byId("workshop").dataset.base, start.match);
     let isShown = false;
     await follow("run", PAUSE, (/** @type {Report} */ report) => {
       if (number !== this.number) {
         return true;
       }
-      if (report.match !== begun.match) {
+      if (report.match !== start.match) {
         this.say(REPLACED);
         return true;
       }
       if (report.ready && !isShown) {
         isShown = true;
-        this.led.played(begun.document);
+        this.page.play(start.document);
       }
       this.take(report);
       return false;
@@ -122,12 +122,12 @@ export class Run {
   take(report) {
     if (!report.goes_on) {
       this.say(report.words, report.failed, report.is_lost);
-      this.led.ended(report);
+      this.page.end(report);
     } else if (report.waits) {
       this.say(report.waits);
     } else {
       this.say(report.ready ? "" : "It starts...");
-      this.led.wrote(report.output);
+      this.page.grow(report.output);
     }
   }
 

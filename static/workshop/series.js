@@ -17,12 +17,12 @@ const LETTERS = { won: "W", drawn: "D", lost: "L" };
 /** Plays series and shows them. */
 export class Series {
   /**
-   * @param {{save: () => Promise<void>, show: (address: string, match: SeriesMatch) => Promise<void>}} led
+   * @param {{save: () => Promise<void>, show: (address: string, match: SeriesMatch) => Promise<void>}} page
    */
-  constructor(led) {
-    this.led = led;
+  constructor(page) {
+    this.page = page;
     this.number = 0;
-    this.shown = 0;
+    this.count = 0;
     byId("series-form").addEventListener("submit", (event) => {
       event.preventDefault();
       void this.begin();
@@ -40,12 +40,12 @@ export class Series {
   /** Begin a series, and follow it to its end. */
   async begin() {
     const number = ++this.number;
-    this.shown = 0;
+    this.count = 0;
     byId("series-matches").replaceChildren();
     byId("series-words").textContent = "The series begins...";
     byId("series-stop").disabled = false;
     try {
-      await this.led.save();
+      await this.page.save();
       await ask("POST", "series", { opponent: byId("opponent").value, matches: byId("series-number").valueAsNumber });
       await follow("series", PAUSE, (/** @type {Report} */ report) => {
         if (number === this.number) {
@@ -61,9 +61,9 @@ export class Series {
 
   /** @param {Report} report */
   take(report) {
-    const fresh = report.matches.slice(this.shown);
+    const fresh = report.matches.slice(this.count);
     byId("series-matches").append(...fresh.map((match) => this.square(match)));
-    this.shown = report.matches.length;
+    this.count = report.matches.length;
     byId("series-words").textContent = [report.waits || wordsOfSeries(report), report.trouble].filter(Boolean).join(" ");
     byId("series-bar").hidden = report.tally === null;
     if (report.tally) {
@@ -90,7 +90,7 @@ export class Series {
     button.addEventListener("click", () => {
       byId("series-matches").querySelector("[aria-current]")?.removeAttribute("aria-current");
       button.setAttribute("aria-current", "true");
-      void this.led.show(address, match);
+      void this.page.show(address, match);
     });
     return element("li", "", button);
   }
@@ -106,9 +106,9 @@ function wordsOfSeries({ opponent, total, matches, tally }) {
   }
   const { wins, draws, losses, win_rate: rate, interval: [low, high], faults } = tally;
   const wrong = faults ? ` ${faults} ${faults === 1 ? "fault" : "faults"}.` : "";
-  const played = matches.length < total ? ` of the first ${matches.length} of ${total}` : "";
+  const extent = matches.length < total ? ` of the first ${matches.length} of ${total}` : "";
   return `It wins ${percent(rate)} against ${opponent} (95 % interval: ${percent(low)} to ${percent(high)}).`
-    + ` ${wins} won, ${draws} drawn, ${losses} lost${played}.${wrong}`;
+    + ` ${wins} won, ${draws} drawn, ${losses} lost${extent}.${wrong}`;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -21,6 +22,9 @@ from tests.matches.playing import play_spec
 
 PROBLEM = bubblewrap.problem()
 BWRAP = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
+ROOT = Path(__file__).resolve().parents[2]
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
+RANDOM = BotSpec("random", "builtin", "random")
 BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), "off"])
 
 

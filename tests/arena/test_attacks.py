@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -28,6 +27,9 @@ from cw.kits import new_bot
 from tests.arena.attacking import (
     BOTH,
     BWRAP,
+    POSIX,
+    RANDOM,
+    ROOT,
     faults,
     match,
     next_line,
@@ -36,12 +38,9 @@ from tests.arena.attacking import (
     stderr,
     written,
 )
-from tests.arena.zoo import PATIENCE, commands_with, fault_of, wait_until
+from tests.arena.zoo import PATIENCE, fault_of, wait_until
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
-ROOT = Path(__file__).resolve().parents[2]
-POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
-RANDOM = BotSpec("random", "builtin", "random")
 
 SPINS = """
 import os
@@ -131,10 +130,10 @@ def test_a_client_sees_of_this_package_what_it_imports(tmp_path: Path) -> None:
     lister = written(tmp_path / "bot", "lister", source)
     command = f"{lister.target} {ROOT / 'cw'}"
     played = match("circuit-wars", BotSpec("lister", "exec", command), RANDOM, size=1)
-    seen = {Path(line) for line in stderr(played)["lister"].split("\n") if line.endswith(".py")}
+    files = {Path(line) for line in stderr(played)["lister"].split("\n") if line.endswith(".py")}
     loaded = "import cw.game, sys; print(*(m.__file__ for n, m in sys.modules.items()"
     loaded += " if n.partition('.')[0] == 'cw'), sep='\\n')"
-    assert {str(path) for path in seen} == set(printed(loaded).splitlines())
+    assert {str(path) for path in files} == set(printed(loaded).splitlines())
 
 
 def printed(code: str) -> str:
@@ -171,11 +170,11 @@ def test_bots_of_one_folder_are_not_given_each_other(policy: Policy, tmp_path: P
     written(tmp_path / "carl", "carl", "")
     (tmp_path / "helper.py").touch()
     played = match("paint", ann, bob, policy=policy, turns=1)
-    seen = {"sees ann.py", "sees helper.py"}
-    assert set(stderr(played)["ann"].splitlines()) == {*seen, "sees carl/bot.py"}
+    lines = {"sees ann.py", "sees helper.py"}
+    assert set(stderr(played)["ann"].splitlines()) == {*lines, "sees carl/bot.py"}
     carl = program("carl", tmp_path / "carl" / "bot.py")
     played = match("paint", ann, carl, policy=policy, turns=1)
-    assert set(stderr(played)["ann"].splitlines()) == {*seen, "sees bob.py"}
+    assert set(stderr(played)["ann"].splitlines()) == {*lines, "sees bob.py"}
 
 
 KNOCKS = """
@@ -352,46 +351,6 @@ def test_a_temporary_folder_whose_path_is_too_long_is_told(
     wait_until(lambda: not list(scratch.iterdir()))
 
 
-CLOSES = """
-import os, time
-input()
-print('{"ready":true}', flush=True)
-os.close(0)
-os.close(1)
-time.sleep(600)
-"""
-
-
-@BOTH
-def test_a_bot_that_closes_its_pipes_is_disconnected_and_not_late(
-    policy: Policy, tmp_path: Path
-) -> None:
-    played = match("paint", written(tmp_path, "mute", CLOSES), RANDOM, policy=policy, turns=5)
-    assert set(faults(played, "mute")) == {"disconnected"}
-
-
-STOPS = """
-import os, signal, sys, time
-for process in filter(str.isdigit, os.listdir("/proc")):
-    with open(f"/proc/{process}/cmdline") as file:
-        words = file.read().split("\\0")
-    if any(word.endswith("/forwarder.py") for word in words[:4]):
-        os.kill(int(process), signal.SIGSTOP)
-        print("stopped", file=sys.stderr, flush=True)
-time.sleep(600)
-"""
-
-
-@BWRAP
-def test_a_service_that_stops_its_forwarder_holds_nobody_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cw.arena.seats.services.SERVICE_READY", 5.0)
-    played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
-    assert stderr(played)["stopper"] == "stopped\n"
-    assert set(faults(played, "stopper")) == {"startup"}
-
-
 HOARDS = """
 import os, sys
 print("hoarding", file=sys.stderr, flush=True)
@@ -423,81 +382,3 @@ def test_memory_that_is_no_process_own_is_bounded_too(tmp_path: Path) -> None:
     detail = asyncio.run(play())
     assert "SIGKILL: it was killed, perhaps because it took too much memory" in detail
     assert "has 12 GB" not in detail
-
-
-MUTE = "import os; os.close(1); os.close(0)\n"
-
-
-@pytest.mark.thorough
-@BOTH
-def test_a_client_and_a_service_need_no_pipes(policy: Policy, tmp_path: Path) -> None:
-    client = (ROOT / "game_ai.py").read_text().replace("import os\n", MUTE, 1)
-    client = client.replace("print(", "str(").replace(", flush=True", "")
-    service = LEAVES.replace("import os\n", MUTE, 1)
-    for game, source, kinds in (("circuit-wars", client, []), ("hexagon", service, ["crashed"])):
-        played = match(game, written(tmp_path / game, "mute", source), RANDOM, policy=policy)
-        assert faults(played, "mute")[:1] == kinds
-
-
-LEAVES = """
-import os
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        os._exit(3)
-    do_POST = do_PUT = do_DELETE = do_GET
-
-HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
-"""
-
-
-@BOTH
-def test_a_service_that_ends_has_crashed(policy: Policy, tmp_path: Path) -> None:
-    played = match("hexagon", written(tmp_path, "leaver", LEAVES), RANDOM, policy=policy)
-    assert faults(played, "leaver")[0] == "crashed"
-    assert "exit code 3" in played.faults[0].fault.detail
-
-
-SLEEPS = "import time\nprint('asleep', flush=True)\ntime.sleep(600)\n"
-
-
-@POSIX
-@BOTH
-@pytest.mark.parametrize(
-    ("number", "before"),
-    [
-        (signal.SIGTERM, []),
-        pytest.param(
-            signal.SIGTERM,
-            ["sh", "-c", "trap '' INT; exec \"$@\"", "in the background"],
-            marks=pytest.mark.thorough,
-        ),
-        pytest.param(signal.SIGHUP, [], marks=pytest.mark.thorough),
-        pytest.param(signal.SIGINT, [], marks=pytest.mark.thorough),
-    ],
-)
-def test_a_command_that_is_ended_leaves_nothing_running(
-    policy: Policy, number: int, before: list[str], tmp_path: Path
-) -> None:
-    bot = written(tmp_path / "bot", "sleeper", f"{SLEEPS}# {tmp_path}", "sleeper.py")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    sign = f"sign-of-{tmp_path.name}-{os.getpid()}"
-    command = [*before, sys.executable, "-m", "cw", "play", "paint"]
-    command += [f"exec:{bot.target} {sign}"]
-    command += ["builtin:random", "--no-replay", "--sandbox", policy]
-    env = {**os.environ, "TMPDIR": str(scratch)}
-    playing = subprocess.Popen(
-        command, cwd=tmp_path, env=env | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL
-    )
-    try:
-        wait_until(lambda: any("sleeper.py" in line for line in commands_with(sign)[1:]))
-        playing.send_signal(number)
-        assert playing.wait(PATIENCE) != 0
-        # The system takes a moment to bury what was killed with its namespace.
-        wait_until(lambda: commands_with(sign) == [])
-        assert list(scratch.iterdir()) == []
-    finally:
-        playing.kill()
-        playing.wait()

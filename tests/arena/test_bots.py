@@ -131,8 +131,8 @@ def test_the_file_and_the_player_in_it_are_told_apart(target: str, parts: tuple[
 
 def test_a_command_is_split_as_it_is_written_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", True)
-    written = r'C:\py\python.exe "C:\my bots\bot.py" --deep'
-    assert split_command(written) == [
+    command = r'C:\py\python.exe "C:\my bots\bot.py" --deep'
+    assert split_command(command) == [
         r"C:\py\python.exe",
         r"C:\my bots\bot.py",
         "--deep",

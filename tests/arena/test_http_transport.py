@@ -131,8 +131,8 @@ def test_headers_keep_their_spelling_and_no_others_are_sent() -> None:
     async def play() -> bytes:
         async with serving_bot("tells_what_came") as base, HttpBot(f"{base}/arena/") as bot:
             headers = {"X-ACB-Match-Id": "m_7f3a9b2c", "x-lower": "yes", "User-Agent": "Grader"}
-            asked = Request("POST", "/turn?a=%2F", b"{}", headers)
-            answer = await bot.request(asked, QueryLimits(PATIENCE))
+            request = Request("POST", "/turn?a=%2F", b"{}", headers)
+            answer = await bot.request(request, QueryLimits(PATIENCE))
             return answer_of(answer).body
 
     first, *lines, _, body = asyncio.run(play()).decode().split("\r\n")

@@ -21,14 +21,14 @@ def test_a_person_is_waited_for() -> None:
     async def play() -> object:
         hand = HumanSeat()
         assert not hand.is_asked
-        asked = asyncio.create_task(hand.ask(TURN, lambda: None))
+        question = asyncio.create_task(hand.ask(TURN, lambda: None))
         while not hand.is_asked:
             await asyncio.sleep(0)
         hand.play("a move")
         assert not hand.is_asked
         with pytest.raises(OutOfTurn):
             hand.play("another")
-        return (await asked).value
+        return (await question).value
 
     assert asyncio.run(play()) == "a move"
 

@@ -53,7 +53,7 @@ async def seated(folder: Path, source: str, argument: str) -> LineSeat:
     return LineSeat(bot)
 
 
-def asked(text: bytes, read: Any, seconds: float, *, numbered: bool = False) -> Query:
+def query(text: bytes, read: Any, seconds: float, *, numbered: bool = False) -> Query:
     return Query(LineMessage(text, numbered=numbered), read, QueryLimits(seconds), action=True)
 
 
@@ -61,8 +61,8 @@ def test_a_late_answer_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
     async def play() -> list[Answer]:
         seat = await seated(tmp_path, COUNTS, "1.2")
         try:
-            first = await seat.ask(asked(b"a", number, SOON), lambda: None)
-            rest = [await seat.ask(asked(b"b", number, PATIENCE), lambda: None) for _ in range(2)]
+            first = await seat.ask(query(b"a", number, SOON), lambda: None)
+            rest = [await seat.ask(query(b"b", number, PATIENCE), lambda: None) for _ in range(2)]
             return [first, *rest]
         finally:
             await seat.close()
@@ -78,7 +78,7 @@ def test_an_answer_counts_whatever_came_before_it(tmp_path: Path) -> None:
         seat = await seated(tmp_path, CHATTERS, kind)
         try:
             seconds = PATIENCE if kind == "answer" else SOON
-            return await seat.ask(asked(b"go", only_go, seconds, numbered=True), lambda: None)
+            return await seat.ask(query(b"go", only_go, seconds, numbered=True), lambda: None)
         finally:
             await seat.close()
 
@@ -107,7 +107,7 @@ class Slow:
 
 def test_a_thought_does_not_hold_up_the_others() -> None:
     async def play() -> tuple[Answer, float]:
-        ask = asked(b"", None, PATIENCE)
+        ask = query(b"", None, PATIENCE)
         thinking = asyncio.create_task(InProcessSeat(Slow()).ask(ask, lambda: 0.5))
         longest = 0.0
         while not thinking.done():
@@ -123,6 +123,6 @@ def test_a_thought_does_not_hold_up_the_others() -> None:
 
 
 def test_a_strategy_that_raises_has_crashed() -> None:
-    answer = asyncio.run(InProcessSeat(Slow()).ask(asked(b"", None, 1.0), lambda: -1.0))
+    answer = asyncio.run(InProcessSeat(Slow()).ask(query(b"", None, 1.0), lambda: -1.0))
     assert isinstance(answer.value, Fault)
     assert (answer.value.kind, "no idea" in answer.value.detail) == ("crashed", True)

@@ -24,8 +24,8 @@ def mount(point: str, kind: str, options: str = "rw", root: str = "/") -> str:
 
 def machine(monkeypatch: pytest.MonkeyPatch, passed_on: dict[str, frozenset[str]]) -> None:
     """Stand in for the kernel: groups may be made where it passes on what they need."""
-    known = {ROOT / name: controllers for name, controllers in passed_on.items()}
-    monkeypatch.setattr(shares, "_passed_on", lambda place: known.get(place, NONE))
+    groups = {ROOT / name: controllers for name, controllers in passed_on.items()}
+    monkeypatch.setattr(shares, "_passed_on", lambda place: groups.get(place, NONE))
     monkeypatch.setattr(shares, "_allows", lambda _: True)
 
 

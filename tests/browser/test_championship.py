@@ -115,8 +115,8 @@ def test_the_page_is_renewed_without_a_reload(out: Path, site: Site, watcher: Wa
     expect(best.get_by_role("listitem")).to_have_count(3)
     assert page.evaluate("window.same.isConnected && window.same.open")
     expect(page.locator("#team-edsger table")).to_be_visible()
-    asked = [answer.status for answer in watcher.responses if answer.url.endswith("/stand")]
-    assert 304 in asked
+    statuses = [answer.status for answer in watcher.responses if answer.url.endswith("/stand")]
+    assert 304 in statuses
     assert [answer.url for answer in watcher.responses].count(f"{site.address}/championship/") == 1
 
 
@@ -170,14 +170,14 @@ def test_the_report_is_a_page_by_itself(out: Path, browser: Browser) -> None:
     play(out)
     context = browser.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
-    asked: list[str] = []
+    addresses: list[str] = []
     complaints: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: addresses.append(request.url))
     page.on("console", lambda message: complaints.append(message.text))
     page.goto((out / "report" / "index.html").as_uri())
     expect(heading(page)).to_contain_text("is the champion")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert len(asked) == 1
+    assert len(addresses) == 1
     assert complaints == []
     context.close()
 

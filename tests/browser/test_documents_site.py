@@ -45,13 +45,13 @@ def build(folder: Path) -> None:
 def test_a_page_of_each_kind_is_fit_for_all(site: Path, browser: Browser, name: str) -> None:
     page = browser.new_page()
     errors: list[str] = []
-    asked: set[str] = set()
+    hosts: set[str] = set()
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", lambda request: asked.add(urlsplit(request.url).scheme))
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).scheme))
     page.goto((site / f"{name}.html").as_uri())
     assert on_each_screen(page) == []
     assert errors == []
-    assert asked == {"file"}
+    assert hosts == {"file"}
     page.close()
 
 

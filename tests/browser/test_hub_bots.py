@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cw.hub.accounts import users
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from tests.browser.axe import on_each_screen

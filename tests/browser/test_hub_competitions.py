@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from cw.hub.accounts import users
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Match
 from tests.browser.test_hub_people import (

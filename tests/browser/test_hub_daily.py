@@ -22,7 +22,7 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import open_resources
 from cw.hub.operation.settings import HubSettings
@@ -80,10 +80,10 @@ def write(resources: Any, clock: StillClock) -> tuple[str, str, int]:
         mine.rank, other.rank = other.rank, mine.rank
         noon = clock() - timedelta(days=1, hours=6)
         session.execute(update(Match).where(Match.id == GAMES - 1).values(at=noon))
-        of = competitions.named(session, f"{daily.FORMAT}/{GAME}")
+        competition = competitions.named(session, f"{daily.FORMAT}/{GAME}")
         small = {"M": 2, "MAX_HP": 2, "max_rounds": 40}
-        competitions.set_values(session, clock, of.id, {"options": small})
-        daily.begin(session, clock, of.id)
+        competitions.set_values(session, clock, competition.id, {"options": small})
+        daily.begin(session, clock, competition.id)
         game = session.query(Match).order_by(Match.id.desc()).first()
         assert game is not None
         return (
@@ -238,16 +238,16 @@ def test_a_gap_opens_from_both_ends_until_there_is_none(player: Visit) -> None:
 
 
 CLICKED = """async (gaps) => {
-    const { opened } = await import("/static/hub/gaps.js");
+    const { partsOf } = await import("/static/hub/gaps.js");
     const walk = (top, bottom, [first, last]) => {
         if (last < first) return [[...top, ...bottom]];
         return [true, false].flatMap((fromTop) => {
-            const { shown: [begin, end], left } = opened(first, last, fromTop);
+            const { opening: [begin, end], remainder } = partsOf(first, last, fromTop);
             const rows = Array.from({ length: end - begin + 1 }, (_, row) => begin + row);
             if (rows.length < 1 || rows.length > 10) throw new Error(`${rows.length} rows`);
             return fromTop
-                ? walk([...top, ...rows], bottom, left)
-                : walk(top, [...rows, ...bottom], left);
+                ? walk([...top, ...rows], bottom, remainder)
+                : walk(top, [...rows, ...bottom], remainder);
         });
     };
     const isWhole = (rows, [first, last]) =>

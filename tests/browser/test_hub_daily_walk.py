@@ -134,8 +134,8 @@ def test_a_new_player_comes_into_a_game_and_learns_what_went_wrong(
 
         break_in_round_3(kits["php"])
         bot.stop()
-        known = {"API_KEY": key, "BOT_USERNAME": "Ada", "PORT": str(bot.port)}
-        stack.enter_context(serving(kits["php"], **known))
+        environment = {"API_KEY": key, "BOT_USERNAME": "Ada", "PORT": str(bot.port)}
+        stack.enter_context(serving(kits["php"], **environment))
         hub.begin()
         wait_until(lambda: [game.state for game in hub.games()] == ["done"] * 2, "the second game")
         page.goto(f"{served.address}/bots/end-of-codes")

@@ -16,7 +16,7 @@ from tests.browser.test_hub_people import (
     look,
     walk,  # noqa: F401 - a fixture
 )
-from tests.hub.competitions.tournament.test_ladder_pages import DRAWN, ILLEGAL, WON, first_round
+from tests.hub.competitions.tournament.ladder_pages import DRAWN, ILLEGAL, WON, first_round
 from tests.hub.ladder_rows import HEXAGON_5, Rows, duel
 from tests.hub.sites import Site
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from cw.hub.matches import listings
 from cw.hub.matches.listings import Choice
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from tests.browser.test_hub_bots import check_page
 from tests.browser.test_hub_people import (

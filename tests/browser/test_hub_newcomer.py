@@ -145,11 +145,11 @@ def prepare(resources: Resources, course: Course) -> None:
         competitions.set_state(session, clock, first.id, "paused")
         how = {"options": dict(course.options), "rest": 0}
         rated.begin(session, clock, game, course.title, **how)
-        of = rated.of_game(session, game)
-        assert of is not None
-        competitions.set_values(session, clock, of.id, how)
+        competition = rated.of_game(session, game)
+        assert competition is not None
+        competitions.set_values(session, clock, competition.id, how)
         # A bot that plays a rated match practises when that is over.
-        competitions.set_state(session, clock, of.id, "paused")
+        competitions.set_state(session, clock, competition.id, "paused")
         daily.begin_site(session, clock)
         standing = competitions.find(session, daily.FORMAT, game)
         every_day = standing or competitions.new(session, clock, daily.FORMAT, game)

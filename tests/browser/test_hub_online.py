@@ -35,8 +35,8 @@ def test_a_team_joins_and_plays_against_its_own_bot(walk: Walk) -> None:  # noqa
     page.get_by_role("button", name="Join the team").click()
     page.get_by_role("link", name="MY TEAM").click()
     expect(page.get_by_role("button", name="Play with your bot")).to_be_disabled()
-    with overheard() as heard:
-        off_the_loop(set_url, rows, heard.address)
+    with overheard() as record:
+        off_the_loop(set_url, rows, record.address)
         page.reload()
         page.get_by_role("link", name="Play with your bot").click()
         assert page.get_by_label("The bot").input_value() == "own:t1"
@@ -47,7 +47,7 @@ def test_a_team_joins_and_plays_against_its_own_bot(walk: Walk) -> None:  # noqa
         page.wait_for_function(
             "() => Number(document.getElementById('turns').textContent) > 1", timeout=SLOW
         )
-        assert json.loads(heard.requests[0][2])["training"] is True
+        assert json.loads(record.requests[0][2])["training"] is True
         assert complaints(page) == []
         assert "127.0.0.1" not in page.content().replace(walk.site.address, "")
         page.get_by_role("button", name="Resign").click(timeout=SLOW)

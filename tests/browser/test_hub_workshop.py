@@ -125,9 +125,9 @@ def test_a_bot_is_run_without_a_version(walk: Walk) -> None:  # noqa: F811
 
 def is_asked(page: Page, other: Page) -> bool:
     """Return whether it is the first of two windows that is asked what to keep."""
-    asked = "() => !document.getElementById('conflict').hidden"
+    conflict = "() => !document.getElementById('conflict').hidden"
     for _ in range(300):
-        if page.evaluate(asked) or other.evaluate(asked):
+        if page.evaluate(conflict) or other.evaluate(conflict):
             break
         page.wait_for_timeout(200)
-    return bool(page.evaluate(asked))
+    return bool(page.evaluate(conflict))

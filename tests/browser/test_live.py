@@ -201,10 +201,10 @@ def test_a_person_beats_random_at_hexagon_with_the_mouse(site: Site, watcher: Wa
     page = show(watcher, address)
     expect(page.locator("#hand-words")).to_contain_text("1 jump left")
     page.locator("#stage").scroll_into_view_if_needed()
-    while (asked := wait_for_turn(page)) is not None:
-        start, end = cells(most_captures(site, address, asked["moves"]))
+    while (turn := wait_for_turn(page)) is not None:
+        start, end = cells(most_captures(site, address, turn["moves"]))
         drag(page, hexagon_place(page, 4, start), hexagon_place(page, 4, end))
-        wait_until_sent(page, asked["turn"])
+        wait_until_sent(page, turn["turn"])
     expect(page.locator("#lead")).to_have_text("You won")
     ended = r"Neither colour could move any more after the move in turn \d+: \d+ chips to \d+\."
     expect(page.locator("#reason")).to_have_text(re.compile(rf"^You won\. {ended}$"))
@@ -212,9 +212,9 @@ def test_a_person_beats_random_at_hexagon_with_the_mouse(site: Site, watcher: Wa
 
 def test_a_chip_is_clicked_and_then_its_target(site: Site, watcher: Watcher) -> None:
     page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="1", size="3"))
-    asked = wait_for_turn(page)
-    assert asked is not None
-    start, end = cells(asked["moves"][0])
+    turn = wait_for_turn(page)
+    assert turn is not None
+    start, end = cells(turn["moves"][0])
     page.locator("#stage").scroll_into_view_if_needed()
     page.mouse.click(*hexagon_place(page, 3, [2, 2]))
     assert number(page, "#turns") == 0
@@ -229,14 +229,14 @@ def test_a_segment_is_drawn_by_a_click_and_an_area_is_filled(site: Site, watcher
     page = show(watcher, address)
     page.locator("#stage").scroll_into_view_if_needed()
     rng = Random(2)
-    while (asked := wait_for_turn(page)) is not None:
-        x, y, border = rng.choice(asked["moves"]).split(",")
+    while (turn := wait_for_turn(page)) is not None:
+        x, y, border = rng.choice(turn["moves"]).split(",")
         across, down = {"top": (0.5, 0), "left": (0, 0.5), "bottom": (0.5, 1), "right": (1, 0.5)}[
             border
         ]
         spot = (int(x) + across, int(y) + down)
         page.mouse.click(*place_on_page(page, *spot, (3, 3), PLAIN))
-        wait_until_sent(page, asked["turn"])
+        wait_until_sent(page, turn["turn"])
     expect(page.locator("#live")).to_be_hidden()
     scores = [int(text) for text in page.locator("#players .numbers b").all_inner_texts()]
     assert sum(scores) == 9
@@ -251,11 +251,11 @@ def test_paint_is_played_by_keys_pads_and_clicks(site: Site, watcher: Watcher) -
     page.locator("#stage").scroll_into_view_if_needed()
 
     def after(act: Any, *arguments: Any) -> str:
-        asked = wait_for_turn(page)
-        assert asked is not None
+        turn = wait_for_turn(page)
+        assert turn is not None
         act(*arguments)
-        wait_until_sent(page, asked["turn"])
-        expect(page.locator("#turn")).to_have_text(str(asked["turn"] + 1))
+        wait_until_sent(page, turn["turn"])
+        expect(page.locator("#turn")).to_have_text(str(turn["turn"] + 1))
         return page.locator("#happened li:not(.event)", has_text="you").inner_text()
 
     assert "walked right" in after(page.keyboard.press, "ArrowRight")
@@ -395,8 +395,8 @@ def test_why_a_segment_cannot_be_drawn_is_said(site: Site, watcher: Watcher) -> 
 @pytest.mark.thorough
 def test_why_a_chip_cannot_move_is_said(site: Site, watcher: Watcher) -> None:
     page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="1", size="3"))
-    asked = wait_for_turn(page)
-    assert asked is not None
+    turn = wait_for_turn(page)
+    assert turn is not None
     match = site.matches.find(page.url.partition("/matches/")[2].partition("?")[0])
     assert match is not None
     assert match.progress is not None
@@ -411,7 +411,7 @@ def test_why_a_chip_cannot_move_is_said(site: Site, watcher: Watcher) -> None:
     expect(trouble).to_have_text("That chip is your opponent's: choose one of your chips.")
     page.mouse.click(*hexagon_place(page, 3, places[0][0]))
     expect(trouble).to_have_text("That cell is empty: choose one of your chips.")
-    start, _ = cells(asked["moves"][0])
+    start, _ = cells(turn["moves"][0])
     page.mouse.click(*hexagon_place(page, 3, start))
     expect(trouble).to_have_text("")
     page.mouse.click(*hexagon_place(page, 3, places[2][0]))

@@ -60,7 +60,7 @@ def site(serve: Serve, tmp_path: Path) -> str:
     return serve(create_app(SiteSettings(timeout=3, replays=tmp_path)))
 
 
-def drawn(frame: Any) -> Any:
+def drawing(frame: Any) -> Any:
     """Return what the viewer draws of a frame."""
     counts = [{name: player[name] for name in COUNTS} for player in frame["players"]]
     return frame | {"players": counts}
@@ -69,7 +69,7 @@ def drawn(frame: Any) -> Any:
 def test_frames_are_those_of_the_rules(site: str, watcher: Watcher) -> None:
     watcher.page.goto(f"{site}/replays/")
     [match] = watcher.page.evaluate(READ, [exported().decode()])
-    assert match["frames"] == [drawn(frame) for frame in frames("code-battle")]
+    assert match["frames"] == [drawing(frame) for frame in frames("code-battle")]
 
 
 @pytest.mark.thorough

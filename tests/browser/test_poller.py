@@ -149,8 +149,8 @@ def test_what_is_known_is_not_sent_again(page: Page) -> None:
 
     def answer(route: Route) -> None:
         tags.append(route.request.headers.get("if-none-match"))
-        known = tags[-1] == '"one"'
-        route.fulfill(status=304 if known else 200, headers={"ETag": 'W/"one"'}, body="first")
+        is_known = tags[-1] == '"one"'
+        route.fulfill(status=304 if is_known else 200, headers={"ETag": 'W/"one"'}, body="first")
 
     page.route("http://pages/news", answer)
     assert page.evaluate(ASK) == "first"

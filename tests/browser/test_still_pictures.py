@@ -35,9 +35,9 @@ def test_marks_are_those_of_the_viewer(serve: Serve, browser: Browser) -> None:
     for seat in range(len(COLOURS)):
         part = Part((mark_of(seat, (0, 0), 10, "#000000"),), 15, 15)
         image = image_of(Sheet(30, 30, "#ffffff", "", (part,))).convert("L")
-        drawn = np.asarray(image).T.reshape(-1) < 128
+        ink = np.asarray(image).T.reshape(-1) < 128
         inside = np.array(page.evaluate(INSIDE, [seat, places]))
-        assert (drawn != inside).sum() <= 12, seat
+        assert (ink != inside).sum() <= 12, seat
         assert inside.sum() > 80
     page.close()
 

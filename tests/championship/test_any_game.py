@@ -90,11 +90,11 @@ def test_three_hexagon_web_services(tmp_path: Path) -> None:
     new_bot("hexagon", "python", tmp_path / "bot")
     with ExitStack() as running:
         kits = [running.enter_context(service(tmp_path / "bot" / "bot.py")) for _ in range(2)]
-        known = [running.enter_context(strategy("random"))]
+        bots = [running.enter_context(strategy("random"))]
         file = tmp_path / "teams.toml"
         tables = [
             f'[teams.web-{number}]\nbot = "{address}"\nsecret = "hush-{number}"\n'
-            for number, address in enumerate([*kits, *known])
+            for number, address in enumerate([*kits, *bots])
         ]
         file.write_text("".join(tables))
         out = tmp_path / "out"

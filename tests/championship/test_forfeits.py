@@ -49,10 +49,10 @@ def test_who_plays_on_after_a_fault_keeps_its_score() -> None:
 
 
 def test_who_never_started_scores_nothing_in_a_draw_either() -> None:
-    drawn = {"reason": "turn_limit", "ranks": (1, 1), "scores": (1, 1)}
-    assert counted("code-battle", **drawn, faults=fault("startup")) == (1, 0)
+    draw = {"reason": "turn_limit", "ranks": (1, 1), "scores": (1, 1)}
+    assert counted("code-battle", **draw, faults=fault("startup")) == (1, 0)
     both = fault("startup", 0) + fault("startup", 1)
-    assert counted("code-battle", **drawn, faults=both) == (1, 1)
+    assert counted("code-battle", **draw, faults=both) == (1, 1)
 
 
 def test_the_winner_keeps_its_score_whatever_it_did_wrong() -> None:

@@ -53,9 +53,9 @@ ENTRIES = st.builds(
 
 @pytest.mark.thorough
 @given(ENTRIES)
-def test_a_line_of_any_game_is_read_as_it_was_written(written: Entry) -> None:
+def test_a_line_of_any_game_is_read_as_it_was_written(entry: Entry) -> None:
     lines = MatchLines()
-    assert lines.read(json.dumps(lines.write(written)).encode()) == written
+    assert lines.read(json.dumps(lines.write(entry)).encode()) == entry
 
 
 @given(
@@ -64,13 +64,13 @@ def test_a_line_of_any_game_is_read_as_it_was_written(written: Entry) -> None:
     st.sampled_from(["finished", "illegal", "timeout"]),
 )
 def test_a_line_of_circuit_wars_is_read_as_it_was_written(
-    drawn: Entry, ended: tuple[tuple[int, int], tuple[int, int]], reason: str
+    draw: Entry, ended: tuple[tuple[int, int], tuple[int, int]], reason: str
 ) -> None:
     ranks, scores = ended
     lines = RecordedLines(3)
-    written = msgspec.structs.replace(drawn, ranks=ranks, scores=scores, reason=reason)
-    line = json.dumps(lines.write(written)).encode()
-    assert lines.read(line) == written
+    entry = msgspec.structs.replace(draw, ranks=ranks, scores=scores, reason=reason)
+    line = json.dumps(lines.write(entry)).encode()
+    assert lines.read(line) == entry
 
 
 def test_a_line_of_circuit_wars_has_its_documented_members() -> None:
@@ -172,9 +172,9 @@ def test_what_is_going_on_is_told_to_those_who_look_on(tmp_path: Path) -> None:
     other = Fixture("final", None, 1, ("b", "c"), 2)
     running = {watched: "http://127.0.0.1:4711", other: None}
     Progress(3, running, failed={other: "no room"}).save(tmp_path)
-    seen = load_progress(tmp_path)
-    assert seen.running == running
-    assert seen.failed == {other: "no room"}
+    progress = load_progress(tmp_path)
+    assert progress.running == running
+    assert progress.failed == {other: "no room"}
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"running": [1], "failed": []}'])

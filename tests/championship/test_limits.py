@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from cw.matches import workers
+from cw.matches.processes import workers
 from tests.championship.contests import built_in, cw, lines_of, report_of
 
 PATIENCE: Final = 30.0
@@ -148,11 +148,11 @@ def test_a_worker_that_fails_ends_no_championship(
 
 
 NOISY = """
-import sys, cw.matches.worker
+import sys, cw.matches.processes.worker
 print("random: it has no walls", file=sys.stderr)
 print("greedy: it has no walls", file=sys.stderr)
 print("\\x1b[31mno room in /tmp" + "." * 5000, file=sys.stderr)
-cw.matches.worker.main()
+cw.matches.processes.worker.main()
 """
 
 

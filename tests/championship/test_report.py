@@ -32,10 +32,10 @@ def settings(form: str, count: int = 5, game: str = "paint") -> ChampionshipSett
     return ChampionshipSettings(teams, "teams", game=game, format=form, options={})
 
 
-def played_out(chosen: ChampionshipSettings, folder: Path = Path()) -> Journal:
+def played_out(config: ChampionshipSettings, folder: Path = Path()) -> Journal:
     """Play a championship in which the name that comes first wins, by 7 : 3 or so."""
-    journal = Journal(folder, chosen)
-    while fixtures := open_fixtures(chosen.contest().rounds(journal.results), journal.results):
+    journal = Journal(folder, config)
+    while fixtures := open_fixtures(config.contest().rounds(journal.results), journal.results):
         for fixture in fixtures:
             journal.take(by_name(fixture))
     return journal
@@ -86,9 +86,9 @@ def test_all_formats_are_told_in_all_forms(form: str) -> None:
 
 
 def test_a_cell_shows_score_draw_and_who_forfeited() -> None:
-    chosen = settings("round-robin", 3)
-    journal = Journal(Path(), chosen)
-    one, two, three = open_fixtures(chosen.contest().rounds({}), {})
+    config = settings("round-robin", 3)
+    journal = Journal(Path(), config)
+    one, two, three = open_fixtures(config.contest().rounds({}), {})
     journal.take(entry_like(one, (1, 1), (4, 4)))
     late = (EntryFault(0, 3, "timeout", "no line came"), EntryFault(0, 4, "crashed", "exit 3"))
     journal.take(entry_like(two, (2, 1), (1, 8), late))
@@ -100,8 +100,8 @@ def test_a_cell_shows_score_draw_and_who_forfeited() -> None:
     assert f"{two.players[0]}: time-out" in html
     assert ">Drawn</th>" in html
     document = report(journal).document
-    drawn = [row["draws"] for row in document["standings"][0]["rows"]]
-    assert sorted(drawn) == [0, 1, 1]
+    draws = [row["draws"] for row in document["standings"][0]["rows"]]
+    assert sorted(draws) == [0, 1, 1]
     results = {match["result"] for team in document["teams"] for match in team["games"]}
     assert results == {"won", "drawn", "lost"}
 
@@ -119,10 +119,10 @@ def entry_like(
 
 
 def test_a_free_for_all_shows_ranks_by_round() -> None:
-    chosen = ChampionshipSettings(
+    config = ChampionshipSettings(
         ("a", "b", "c", "d"), "teams", game="paint", format="free-for-all", players=3, rounds=4
     )
-    (standing,) = report(played_out(chosen)).document["standings"]
+    (standing,) = report(played_out(config)).document["standings"]
     assert standing["columns"] == [1, 2, 3, 4]
     cells = {row["team"]: row["cells"] for row in standing["rows"]}
     assert [cell and cell["rank"] for cell in cells["a"]].count(1) == 3
@@ -145,17 +145,17 @@ def test_circuit_wars_keeps_the_members_of_its_report() -> None:
 
 
 def test_a_match_that_could_not_be_played_is_told() -> None:
-    chosen = settings("round-robin", 2)
+    config = settings("round-robin", 2)
     fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
-    result = report(Journal(Path(), chosen), {fixture: "the disk is full"})
+    result = report(Journal(Path(), config), {fixture: "the disk is full"})
     assert "<b>t0 against t1</b>: the disk is full" in result.as_html()
     assert "t0 against t1: the disk is full" in result.as_markdown()
     assert not result.document["over"]
 
 
 def test_a_page_says_how_far_it_is() -> None:
-    chosen = settings("round-robin", 3)
-    journal = Journal(Path(), chosen)
+    config = settings("round-robin", 3)
+    journal = Journal(Path(), config)
     journal.take(by_name(Fixture("round-robin", None, 1, ("t1", "t2"))))
     fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
     progress = Progress(running={fixture: "http://127.0.0.1:1"}, seconds_left=200.0)
@@ -166,7 +166,7 @@ def test_a_page_says_how_far_it_is() -> None:
     stopped = report(journal).page(progress, running=False)
     assert (stopped["phase"], stopped["running"], stopped["podium"]) == ("stopped", [], [])
     assert stopped["headline"] == running["headline"]
-    over = report(played_out(chosen)).page(progress, running=False)
+    over = report(played_out(config)).page(progress, running=False)
     assert (over["phase"], over["headline"]) == ("over", "t0 is the champion")
     assert [place["teams"] for place in over["podium"]] == [["t0"], ["t1"], ["t2"]]
 
@@ -179,15 +179,15 @@ def test_the_final_is_told_with_its_scores_and_by_what_it_was_won() -> None:
 
 
 def test_a_team_that_never_started_is_a_warning() -> None:
-    chosen = settings("round-robin", 2, "circuit-wars")
-    journal = Journal(Path(), chosen)
-    (fixture,) = open_fixtures(chosen.contest().rounds({}), {})
+    config = settings("round-robin", 2, "circuit-wars")
+    journal = Journal(Path(), config)
+    (fixture,) = open_fixtures(config.contest().rounds({}), {})
     fault = EntryFault(1, 0, "startup", "exit code 1")
     lost = msgspec.structs.replace(
         by_name(fixture), ranks=(1, 2), scores=(0, 0), reason="illegal", faults=(fault,)
     )
     journal.take(lost)
-    result = report_of(snapshot(journal), chosen, Progress(warnings=["no bubblewrap"]))
+    result = report_of(snapshot(journal), config, Progress(warnings=["no bubblewrap"]))
     absent = fixture.players[1]
     assert result.document["warnings"] == [
         "no bubblewrap",
@@ -201,23 +201,23 @@ def test_a_team_that_never_started_is_a_warning() -> None:
 
 
 def test_what_a_bot_wrote_to_its_error_output_is_for_its_team_alone(tmp_path: Path) -> None:
-    chosen = settings("round-robin", 2)
-    with opened(tmp_path, chosen) as journal:
+    config = settings("round-robin", 2)
+    with opened(tmp_path, config) as journal:
         fixture = Fixture("round-robin", None, 1, ("t0", "t1"))
         entry = msgspec.structs.replace(by_name(fixture), stderr=("my plan", ""))
         journal.take(entry)
-        write_report(tmp_path / "report", snapshot(journal), chosen, Progress())
-    written = [file for file in (tmp_path / "report").rglob("*.*") if file.is_file()]
-    files = {file.name: file.read_text() for file in written}
+        write_report(tmp_path / "report", snapshot(journal), config, Progress())
+    report_files = [file for file in (tmp_path / "report").rglob("*.*") if file.is_file()]
+    files = {file.name: file.read_text() for file in report_files}
     assert "my plan" in files["t0.txt"]
     assert "against t1" in files["t0.txt"]
     assert [name for name, text in files.items() if "my plan" in text] == ["t0.txt"]
 
 
 def test_spreadsheets_get_a_value_in_each_column() -> None:
-    chosen = settings("free-for-all", 3)
-    chosen = replace(chosen, names={"t0": "=1+1"}, members={"t1": ("Jörg", "@x")})
-    result = report(played_out(chosen))
+    config = settings("free-for-all", 3)
+    config = replace(config, names={"t0": "=1+1"}, members={"t1": ("Jörg", "@x")})
+    result = report(played_out(config))
     assert result.as_csv().startswith("\ufeff")
     rows = list(csv.DictReader(io.StringIO(result.as_csv().removeprefix("\ufeff"))))
     first, document = rows[0], result.document["games"][0]
@@ -235,19 +235,19 @@ def test_spreadsheets_get_a_value_in_each_column() -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_ranking_holds_every_team_once(form: str) -> None:
-    chosen = settings(form, 7)
-    ranking = report(played_out(chosen)).document["ranking"]
-    assert sorted(row["team"] for row in ranking) == sorted(chosen.teams)
+    config = settings(form, 7)
+    ranking = report(played_out(config)).document["ranking"]
+    assert sorted(row["team"] for row in ranking) == sorted(config.teams)
     ranks = [row["rank"] for row in ranking]
     assert ranks == sorted(ranks)
     assert ranks[0] == 1
 
 
 def test_teams_that_mostly_made_faults_are_warned_of() -> None:
-    chosen = settings("double-round-robin", 2)
-    journal = Journal(Path(), chosen)
+    config = settings("double-round-robin", 2)
+    journal = Journal(Path(), config)
     crash = EntryFault(0, 3, "crashed", "KeyError: 'x'")
-    for number, fixture in enumerate(next(chosen.contest().rounds({})), 1):
+    for number, fixture in enumerate(next(config.contest().rounds({})), 1):
         faults = (crash,) if fixture.players[0] == "t0" else ()
         journal.take(entry_like(fixture, (2, 1), (number, 8), faults))
     (warning,) = report(journal).document["warnings"]

@@ -313,8 +313,8 @@ def documented(text: str) -> Iterator[Row]:
     for part, what, ours, unit, yardstick, ratio, goal in re.findall(form, text):
         mine, times = (float(figure.replace(",", "")) for figure in (ours, ratio))
         sign, *bound = goal.split(" ", 2)
-        of: Literal["ratio", "ours"] = "ratio" if bound and bound[1] == "x" else "ours"
-        aim = Goal(sign, float(bound[0].replace(",", "")), of) if bound else None
+        side: Literal["ratio", "ours"] = "ratio" if bound and bound[1] == "x" else "ours"
+        aim = Goal(sign, float(bound[0].replace(",", "")), side) if bound else None
         yield Row(part, what, mine, unit, yardstick, mine / times if times else None, aim)
 
 

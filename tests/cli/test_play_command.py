@@ -120,8 +120,8 @@ def test_several_matches_are_one_table() -> None:
         "ended by: turns over 4",
         "replays: replays/paint-1-1.json.gz to replays/paint-2-4.json.gz",
     ]
-    drawn = table_lines("builtin:still", "builtin:still", "--games", "2")
-    assert drawn[4:6] == [
+    draws = table_lines("builtin:still", "builtin:still", "--games", "2")
+    assert draws[4:6] == [
         f"still-{n} 0 2 0 50.0% 9%-91% 1.0 20 {seats}" for n, seats in ((1, "0/2"), (2, "0/2"))
     ]
     assert table_lines("builtin:still", "builtin:walker")[0].startswith(

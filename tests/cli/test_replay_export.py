@@ -22,7 +22,7 @@ def export(*arguments: str | Path | int) -> Result:
     return CliRunner().invoke(main, ["replay", "export", *map(str, arguments)])
 
 
-def written(folder: Path, game: str = "paint") -> Path:
+def replay_file(folder: Path, game: str = "paint") -> Path:
     file = folder / "match.json.gz"
     file.write_bytes(replay.encode(recorded(game), packed=True))
     return file
@@ -43,7 +43,7 @@ def written(folder: Path, game: str = "paint") -> Path:
 def test_a_form_is_written_beside_the_replay(
     tmp_path: Path, options: tuple[str | int, ...], name: str, begins: bytes
 ) -> None:
-    file = written(tmp_path)
+    file = replay_file(tmp_path)
     done = export(file, *options)
     assert done.exit_code == 0, done.stderr
     data = (tmp_path / name).read_bytes()
@@ -53,12 +53,12 @@ def test_a_form_is_written_beside_the_replay(
 
 
 def test_an_animation_says_which_turns_it_leaves_out(tmp_path: Path) -> None:
-    done = export(written(tmp_path), "--gif", "--speed", 100)
+    done = export(replay_file(tmp_path), "--gif", "--speed", 100)
     assert done.stdout.endswith(" bytes, 21 frames, one for every 2 turns\n")
 
 
 def test_packed_and_plain_lead_to_each_other(tmp_path: Path) -> None:
-    file = written(tmp_path)
+    file = replay_file(tmp_path)
     packed = file.read_bytes()
     assert export(file, "--json").exit_code == 0
     file.unlink()
@@ -67,20 +67,20 @@ def test_packed_and_plain_lead_to_each_other(tmp_path: Path) -> None:
 
 
 def test_the_replay_itself_is_not_overwritten_unasked(tmp_path: Path) -> None:
-    file = written(tmp_path)
+    file = replay_file(tmp_path)
     done = export(file, "--gz")
     assert done.exit_code == 2
     assert "is the replay itself; choose another file with --out" in done.stderr
 
 
 def test_the_games_own_format(tmp_path: Path) -> None:
-    assert export(written(tmp_path, "code-battle"), "--game").exit_code == 0
+    assert export(replay_file(tmp_path, "code-battle"), "--game").exit_code == 0
     assert "turns" in json.loads((tmp_path / "match.game.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("game", MATCHES)
 def test_the_chosen_turn_is_drawn(tmp_path: Path, game: str) -> None:
-    file = written(tmp_path, game)
+    file = replay_file(tmp_path, game)
     last = len(recorded(game)["turns"])
     for options, turn in (((), last), (("--turn", 4), 4), (("--turn", -2), last - 1)):
         out = tmp_path / "moment.svg"
@@ -91,7 +91,9 @@ def test_the_chosen_turn_is_drawn(tmp_path: Path, game: str) -> None:
 
 def test_the_chosen_turns_are_played(tmp_path: Path) -> None:
     out = tmp_path / "part.gif"
-    done = export(written(tmp_path), "--gif", "--from", 5, "--to", -6, "--speed", 20, "--out", out)
+    done = export(
+        replay_file(tmp_path), "--gif", "--from", 5, "--to", -6, "--speed", 20, "--out", out
+    )
     assert done.exit_code == 0, done.stderr
     with GifImageFile(out) as image:
         assert image.n_frames == 31
@@ -120,7 +122,7 @@ def test_the_chosen_turns_are_played(tmp_path: Path) -> None:
 def test_what_is_refused_is_said_in_a_line(
     tmp_path: Path, options: tuple[str | int, ...], error: str
 ) -> None:
-    done = export(written(tmp_path), *options)
+    done = export(replay_file(tmp_path), *options)
     assert done.exit_code == 2
     assert error in done.stderr
     assert "Traceback" not in done.stderr
@@ -154,7 +156,7 @@ def drained(place: int) -> bytes:
 
 @pytest.mark.thorough
 def test_a_terminal_is_shown_how_far_it_is_and_a_pipe_is_not(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cw", "replay", "export", str(written(tmp_path))]
+    command = [sys.executable, "-m", "cw", "replay", "export", str(replay_file(tmp_path))]
     command += ["--gif", "--to", "8"]
     quiet = subprocess.run(command, capture_output=True, check=True)
     assert quiet.stderr == b""

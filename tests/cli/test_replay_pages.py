@@ -17,14 +17,22 @@ from cw.web.replays.export import bundled, html
 from tests.browser.recorded import recorded
 
 
-def written(folder: Path) -> Path:
+def replay_file(folder: Path) -> Path:
     file = folder / "match.json.gz"
     file.write_bytes(replay.encode(recorded("paint"), packed=True))
     return file
 
 
 def test_open_serves_the_replay_and_prints_its_address(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cw", "replay", "open", str(written(tmp_path)), "--no-browser"]
+    command = [
+        sys.executable,
+        "-m",
+        "cw",
+        "replay",
+        "open",
+        str(replay_file(tmp_path)),
+        "--no-browser",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
@@ -48,7 +56,7 @@ def test_open_refuses_what_is_no_replay(tmp_path: Path) -> None:
 
 def test_export_writes_one_page(tmp_path: Path) -> None:
     out = tmp_path / "match.html"
-    arguments = ["replay", "export", str(written(tmp_path)), "--html", "--out", str(out)]
+    arguments = ["replay", "export", str(replay_file(tmp_path)), "--html", "--out", str(out)]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     page = out.read_text(encoding="utf-8")

@@ -43,19 +43,19 @@ class Asked:
 
 @contextmanager
 def command(*arguments: str) -> Iterator[Asked]:
-    asked = Asked(*arguments)
-    with asked.process:
-        yield asked
-        assert asked.process.stdin is not None
-        asked.process.stdin.close()
-        assert asked.process.wait(300) == 0
+    process = Asked(*arguments)
+    with process.process:
+        yield process
+        assert process.process.stdin is not None
+        process.process.stdin.close()
+        assert process.process.wait(300) == 0
 
 
 @pytest.fixture(scope="module")
 def step() -> Iterator[Asked]:
     """One process that answers the lines of all tests, and ends well after them."""
-    with command("step", "circuit-wars") as asked:
-        yield asked
+    with command("step", "circuit-wars") as process:
+        yield process
 
 
 def test_a_whole_conversation(step: Asked) -> None:

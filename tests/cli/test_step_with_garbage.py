@@ -94,9 +94,9 @@ ABSURD: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", ABSURD)
-def test_what_is_too_large_is_refused_before_it_is_made(what: str) -> None:
-    (answer,) = answers("step", "end-of-codes", [json.dumps(ABSURD[what]()).encode()])
+@pytest.mark.parametrize("start", ABSURD)
+def test_what_is_too_large_is_refused_before_it_is_made(start: str) -> None:
+    (answer,) = answers("step", "end-of-codes", [json.dumps(ABSURD[start]()).encode()])
     assert answer.keys() == {"error"}
 
 

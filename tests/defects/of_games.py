@@ -146,8 +146,8 @@ LEAGUE: Final = (
     ),
     defect(
         "cw/league/statistics/glicko2.py",
-        "return self.mu - 2 * self.phi",
-        "return self.mu",
+        "return mu - 2 * phi",
+        "return mu",
         "A rating is shown as if it were sure.",
         "league/statistics/test_glicko2.py",
     ),

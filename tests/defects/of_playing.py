@@ -104,18 +104,18 @@ MATCHES: Final = (
         "matches/test_verdict.py",
     ),
     defect(
-        "cw/matches/workers.py",
+        "cw/matches/processes/workers.py",
         "        await asyncio.gather(*(worker.close(grace=LEAVING) for worker in ending))",
         "        del ending",
         "The processes of matches are left running.",
-        "matches/test_worker.py",
+        "matches/processes/test_worker.py",
     ),
     defect(
-        "cw/matches/check.py",
+        "cw/matches/checks/bot.py",
         "if any(step.problem for step in probed):",
         "if False:",
         "A bot that fails a step of its protocol plays matches all the same.",
-        "matches/test_check.py",
+        "matches/checks/test_check.py",
     ),
 )
 

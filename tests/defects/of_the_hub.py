@@ -151,7 +151,7 @@ SITE: Final = (
         '        is_proxy = self._trusts(environ.get("REMOTE_ADDR", ""))',
         "        is_proxy = True",
         "Anybody says from which address a request comes.",
-        "hub/pages/test_security.py",
+        "hub/pages/test_public_site.py",
     ),
     defect(
         "cw/hub/pages/security.py",

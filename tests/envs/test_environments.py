@@ -73,11 +73,11 @@ def test_three_agents_are_asked_one_after_the_other(game: str) -> None:
     with advice_ignored():
         api_test(env, num_cycles=CYCLES)
     env.reset(seed=1)
-    asked = []
+    agents = []
     for _ in range(6):
-        asked.append(env.agent_selection)
-        env.step(chosen(env))
-    assert asked == ["player_0", "player_1", "player_2"] * 2
+        agents.append(env.agent_selection)
+        env.step(choice(env))
+    assert agents == ["player_0", "player_1", "player_2"] * 2
 
 
 @pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "nim"])
@@ -86,7 +86,7 @@ def test_a_game_in_turns_has_no_parallel_environment(game: str) -> None:
         parallel_env(game)
 
 
-def chosen(env: TurnEnv) -> Any:
+def choice(env: TurnEnv) -> Any:
     """Return a random action of the agent whose turn it is."""
     agent = env.agent_selection
     mask = env.observe(agent).get("action_mask")
@@ -104,7 +104,7 @@ def play(env: TurnEnv, seed: int | None) -> tuple[list[Any], dict[str, float]]:
         views.append(str(observation))
         if over:
             rewards[agent] = earned
-        env.step(chosen(env))
+        env.step(choice(env))
     return views, rewards
 
 
@@ -115,7 +115,7 @@ def test_all_that_the_mask_allows_is_legal(game: str) -> None:
     env.reset(seed=3)
     while env.agents:
         agent = env.agent_selection
-        action = chosen(env)
+        action = choice(env)
         if action is not None:
             player = env.game.seats[agent]
             table.game.rules.check(table.state, player, env.game.read(agent, action))
@@ -158,13 +158,13 @@ def test_what_is_in_fog_does_not_show() -> None:
     env.reset(seed=1)
     table = env.game.table
     while table.state.turn < 5:
-        env.step(chosen(env))
-    seen = env.observe("player_0")
+        env.step(choice(env))
+    view = env.observe("player_0")
     altered = alter_unseen(table.state, 0, Random(1))
     assert altered != table.state
     table.state = altered
     again = env.observe("player_0")
-    assert all(np.array_equal(seen[part], again[part]) for part in seen)
+    assert all(np.array_equal(view[part], again[part]) for part in view)
 
 
 @pytest.mark.parametrize("game", [*GAMES, "nim"])
@@ -261,7 +261,7 @@ def test_what_is_no_action_is_refused(game: str, action: Any, message: str) -> N
     with pytest.raises(UsageError, match=f"player_0: .*{message}".replace("[", r"\[")):
         env.step(action)
     assert not any(env.terminations.values())
-    env.step(chosen(env))
+    env.step(choice(env))
 
 
 def test_a_missing_action_is_refused() -> None:
@@ -299,12 +299,12 @@ def test_the_board_is_drawn(game: str) -> None:
     env = aec_env(game, render_mode="ansi", **small(game))
     env.reset(seed=1)
     env.action_space("player_0").seed(1)
-    drawn: set[str | None] = set()
-    while env.agents and len(drawn) < 3:
-        drawn.add(env.render())
-        env.step(chosen(env))
-    assert len(drawn) > 1
-    assert all(drawn)
+    boards: set[str | None] = set()
+    while env.agents and len(boards) < 3:
+        boards.add(env.render())
+        env.step(choice(env))
+    assert len(boards) > 1
+    assert all(boards)
 
 
 def test_without_a_mode_nothing_is_drawn() -> None:
@@ -335,10 +335,10 @@ def test_masks_are_sampled_evenly_and_never_left(values: int) -> None:
     mask = np.ones((3, values), np.int8)
     mask[1] = 0
     mask[2, :-1] = 0
-    drawn = np.array([space.sample(mask.reshape(-1)) for _ in range(400)])
-    assert set(drawn[:, 1]) == {0}
-    assert set(drawn[:, 2]) == {values - 1}
-    counts = np.bincount(drawn[:, 0], minlength=values)
+    samples = np.array([space.sample(mask.reshape(-1)) for _ in range(400)])
+    assert set(samples[:, 1]) == {0}
+    assert set(samples[:, 2]) == {values - 1}
+    counts = np.bincount(samples[:, 0], minlength=values)
     assert counts.min() > 200 / values
     assert space.contains(space.sample())
     assert space.contains(space.sample(tuple(mask)))

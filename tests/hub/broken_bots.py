@@ -145,8 +145,8 @@ def as_bytes_of_the_key(exchange: Exchange) -> None:
 
 def pretty(exchange: Exchange) -> None:
     """Sign another form of the body than the one that is sent."""
-    sent = json.dumps(json.loads(NO_MOVES), indent=1).encode()
-    exchange.say(200, sent, X_ACB_Signature=sign(exchange.headers, NO_MOVES))
+    body = json.dumps(json.loads(NO_MOVES), indent=1).encode()
+    exchange.say(200, body, X_ACB_Signature=sign(exchange.headers, NO_MOVES))
 
 
 @dataclass(frozen=True)

@@ -105,10 +105,10 @@ class Role:
 
     def stop(self) -> float:
         """Ask it to end; return how many seconds that took."""
-        asked = time.monotonic()
+        start = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(PATIENCE)
-        return time.monotonic() - asked
+        return time.monotonic() - start
 
 
 @contextmanager
@@ -222,13 +222,13 @@ def under_fire(
     return time.monotonic() - began
 
 
-def count_over(resources: Resources, known: int) -> int:
+def count_over(resources: Resources, before: int) -> int:
     """Return how many matches are over; as many as were known while the database is away."""
     try:
         with resources.database.reading() as session:
             counts = states.counts(session)
     except DBAPIError:
-        return known
+        return before
     return counts.get("done", 0) + counts.get("failed", 0)
 
 

@@ -6,11 +6,11 @@ from sqlalchemy import select
 
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import bots as grader_bots
-from cw.hub.competitions.daily import history
 from cw.hub.competitions.daily import verbs as daily
-from cw.hub.competitions.daily.behaviour import sentence
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.matches.play import Worker
+from cw.hub.competitions.daily.history import lookup
+from cw.hub.competitions.daily.history.behaviour import sentence
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.begin import begin_site
@@ -92,4 +92,4 @@ class Hub:
     def sentence_for(self, user_id: int) -> str:
         """Return how the bot of a user behaved in its last game."""
         with self.resources.database.reading() as session:
-            return sentence(history.behaviours(session, user_id)[0])
+            return sentence(lookup.behaviours(session, user_id)[0])

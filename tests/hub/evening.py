@@ -8,7 +8,7 @@ from typing import Any
 from cw.hub.competitions.tournament.creation import TournamentConfig, create
 from cw.hub.competitions.tournament.teams import cards as tournament_cards
 from cw.hub.competitions.tournament.teams.cards import printed
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.pages.polls import Tags
 from cw.hub.site.formats import FORMATS, KINDS
@@ -59,8 +59,8 @@ class Evening:
         """Let a team upload a program; it is not checked."""
         visitor = self.teams[team]
         form = {"csrf_token": visitor.token(MY_TEAM)}
-        sent = visitor.send_form(f"{MY_TEAM}/upload", form, files={"program": (name, data)})
-        assert sent.status_code == 303
+        answer = visitor.send_form(f"{MY_TEAM}/upload", form, files={"program": (name, data)})
+        assert answer.status_code == 303
         self.site.queue.jobs.clear()
 
     def does(self, verb: str, **values: str) -> None:

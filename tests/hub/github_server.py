@@ -46,10 +46,10 @@ class GitHub:
     def give_token(self, form: dict[str, str], authorization: str) -> dict[str, str]:
         """Return a token for a code that is used for the first time, by who began."""
         begun = self.codes.pop(form.get("code", ""), None)
-        known = authorization.startswith("Basic ") or form.get("client_secret") == SECRET
+        is_known = authorization.startswith("Basic ") or form.get("client_secret") == SECRET
         verifier = form.get("code_verifier", "").encode()
         challenge = urlsafe_b64encode(hashlib.sha256(verifier).digest()).rstrip(b"=").decode()
-        if begun is None or not known or begun["code_challenge"] != challenge:
+        if begun is None or not is_known or begun["code_challenge"] != challenge:
             return {"error": "bad_verification_code", "error_description": "wrong"}
         token = token_hex(16)
         self.tokens.add(token)

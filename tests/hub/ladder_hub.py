@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
 from cw.hub.competitions.tournament.rounds import progress
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.replays import viewed_key
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.operation.resources import Resources
@@ -146,8 +146,8 @@ class Tournament:
     def send(self) -> list[int]:
         """Send what may be played now; return it in its order."""
         send_own(self.resources, KINDS.sendings)
-        sent, self.queue.matches = self.queue.matches, []
-        return sent
+        messages, self.queue.matches = self.queue.matches, []
+        return messages
 
     def play(self, most: int | None = None) -> int:
         """Play what is sent, until nothing more is or so many matches are over."""
@@ -219,14 +219,16 @@ class Tournament:
             return dict(list(rows))
 
 
-def totals_by_replays(of: Tournament, group: str, points: Mapping[str, int]) -> dict[str, int]:
+def totals_by_replays(
+    tournament: Tournament, group: str, points: Mapping[str, int]
+) -> dict[str, int]:
     """Return the points of a group's teams by the replays of its closed rounds, and nothing else.
 
     Positions are those that follow from the rounds before; who is out of competition is named so.
     """
-    names = {number: name for name, number in of.teams.items()}
-    totals = dict.fromkeys(of.entries(group), 0)
-    for one in of.rounds(group):
+    names = {number: name for name, number in tournament.teams.items()}
+    totals = dict.fromkeys(tournament.entries(group), 0)
+    for one in tournament.rounds(group):
         if one.closed_at is None:
             continue
         competing = [name for name in totals if not name.startswith("ours")]
@@ -235,7 +237,7 @@ def totals_by_replays(of: Tournament, group: str, points: Mapping[str, int]) -> 
             int(team): place for team, place in one.positions.items()
         }
         board = BoardSpec.from_json(one.board)
-        played = [replayed(of, match, board) for match in of.matches(one.number)
+        played = [replayed(tournament, match, board) for match in tournament.matches(one.number)
                   if match.round_id == one.id and match.state == "done"]  # fmt: skip
         table = summed(crosstable(played, places, Scoring(points, board.factor)))
         for name, own in table.items():
@@ -243,15 +245,15 @@ def totals_by_replays(of: Tournament, group: str, points: Mapping[str, int]) -> 
     return totals
 
 
-def replayed(of: Tournament, match: Match, board: BoardSpec) -> PlayedMatch[str]:
+def replayed(tournament: Tournament, match: Match, board: BoardSpec) -> PlayedMatch[str]:
     """Return a match as its replays tell it: they are proven, and of the same board."""
-    seats = [seat.name for seat in of.seats(match)]
+    seats = [seat.name for seat in tournament.seats(match)]
     battles, starts = [], []
-    rows: Iterable[Battle] = of.read(
+    rows: Iterable[Battle] = tournament.read(
         select(Battle).where(Battle.match_id == match.id).order_by(Battle.number)
     )
     for row in rows:
-        data = file_at(of.resources.objects, viewed_key(match.game, row.replay_key or ""))
+        data = file_at(tournament.resources.objects, viewed_key(match.game, row.replay_key or ""))
         assert data is not None
         document = decode(data)
         assert verify(load_game(match.game), document) is None

@@ -108,8 +108,8 @@ class Rows:
 
     def enter(self, team: str, group: str, **more: Any) -> None:
         """Let a team play in a group, too."""
-        of = {"group_id": self.groups[group], "team_id": self.teams[team]}
-        self.add(Entry(**of, joined_at=self.clock(), **more))
+        keys = {"group_id": self.groups[group], "team_id": self.teams[team]}
+        self.add(Entry(**keys, joined_at=self.clock(), **more))
 
     def event(
         self, kind: str, after: float = 0, *, applied: bool | None = None, **more: Any
@@ -244,8 +244,8 @@ class Rows:
         numbers = range(1, teams + 1)
         for number in numbers:
             name = f"team{number}"
-            of = {"id": number, "competition_id": self.id, "slug": name}
-            session.add(Team(**of, name=name.upper(), name_key=name))
+            values = {"id": number, "competition_id": self.id, "slug": name}
+            session.add(Team(**values, name=name.upper(), name_key=name))
         session.flush()
         for number in numbers:
             session.add(Entry(group_id=1, team_id=number, joined_at=now))

@@ -53,11 +53,11 @@ def check_intents(wanted: Document, body: bytes) -> None:
     assert sorted(answer) == ["intent"]
     assert all(sorted(each) == ["action", "creatureid", "direction"] for each in answer["intent"])
     assert all(type(each["creatureid"]) is int for each in answer["intent"])
-    chosen = {str(each["creatureid"]): each for each in answer["intent"]}
-    assert len(chosen) == len(answer["intent"])
-    assert chosen.keys() <= wanted.keys()
+    intents = {str(each["creatureid"]): each for each in answer["intent"]}
+    assert len(intents) == len(answer["intent"])
+    assert intents.keys() <= wanted.keys()
     for creature, ways in wanted.items():
-        intent = chosen.get(creature)
+        intent = intents.get(creature)
         assert (intent and [intent["action"], intent["direction"]]) in ways
 
 

@@ -97,12 +97,12 @@ def with_mistake(game: str, language: str, mistake: str, folder: Path) -> Path:
 
 def build_all(game: str, folder: Path) -> None:
     """Build a kit in Java that makes the mistake which the property `mistake` names."""
-    chosen = "\n            ".join(
+    lines = "\n            ".join(
         f'if (mistake.equals("{name}")) {{ {code} }}' for name, code in JAVA.mistakes.items()
     )
     new_bot(game, "java", folder)
     file = folder / JAVA.file
-    file.write_text(changed(file.read_text("utf-8"), JAVA, chosen), "utf-8")
+    file.write_text(changed(file.read_text("utf-8"), JAVA, lines), "utf-8")
     shell(LANGUAGES["java"].build, folder)
 
 

@@ -190,9 +190,9 @@ def test_a_service_is_asked_at_its_address_and_its_secret_is_not_shown(tmp_path:
     bot = served("code-battle", "gatherer")
     document = match("code-battle", bot)
     program = f"{sys.executable} -m cw bots serve code-battle gatherer --port 0"
-    known = {**os.environ, "BOT_SECRET": "geheim"}
+    environment = {**os.environ, "BOT_SECRET": "geheim"}
     with subprocess.Popen(
-        shlex.split(program), stdout=subprocess.PIPE, text=True, env=known
+        shlex.split(program), stdout=subprocess.PIPE, text=True, env=environment
     ) as service:
         try:
             assert service.stdout is not None

@@ -11,7 +11,7 @@ from cw.lab.parameters import EXAMPLE, as_setting, read_parameters
 from cw.league.statistics.spsa import Tunable
 
 
-def written(folder: Path, text: str | bytes) -> Path:
+def parameter_file(folder: Path, text: str | bytes) -> Path:
     file = folder / "numbers.toml"
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return file
@@ -19,7 +19,7 @@ def written(folder: Path, text: str | bytes) -> Path:
 
 def test_numbers_are_whole_if_all_of_them_is_written_so(tmp_path: Path) -> None:
     text = f"{EXAMPLE}\n[rate]\nstart = 0.5\nlow = 0\nhigh = 1\nstep = 0.1\n"
-    assert read_parameters(written(tmp_path, text)) == (
+    assert read_parameters(parameter_file(tmp_path, text)) == (
         Tunable("depth", 4, 1, 9, 2, whole=True),
         Tunable("rate", 0.5, 0, 1, 0.1),
     )
@@ -50,7 +50,7 @@ def test_numbers_are_whole_if_all_of_them_is_written_so(tmp_path: Path) -> None:
 )
 def test_what_is_no_number_is_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        read_parameters(written(tmp_path, text))
+        read_parameters(parameter_file(tmp_path, text))
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:

@@ -45,17 +45,17 @@ def misses(
     """
     rng, far = Random(seed), list[float]()
     meetings = acquainted(truth[:before], rng).grown(len(truth))
-    known = strengths(meetings)
+    estimate = strengths(meetings)
     turns = cycle(shuffled_pairs(len(truth), rng))
     while len(far) < most // EVERY:
         for _ in range(EVERY // 2):
             pair = next(turns)
             if choice == "cw league":
-                known = strengths(meetings, known.mu)
-                pair = most_informative(known, [], 2, rng)
+                estimate = strengths(meetings, estimate.mu)
+                pair = most_informative(estimate, [], 2, rng)
             meet(meetings, truth, pair, rng)
-        known = strengths(meetings, known.mu)
-        far.append(miss(known, truth, before))
+        estimate = strengths(meetings, estimate.mu)
+        far.append(miss(estimate, truth, before))
     return far
 
 
@@ -82,9 +82,9 @@ def shuffled_pairs(bots: int, rng: Random) -> list[tuple[int, ...]]:
     return pairs
 
 
-def miss(known: Strengths, truth: Matrix, before: int = 0) -> float:
+def miss(estimate: Strengths, truth: Matrix, before: int = 0) -> float:
     """Return the root mean square of what the ratings of all from `before` on are off, in Elo."""
-    off = SCALE * (known.mu - known.mu[: before or None].mean())
+    off = SCALE * (estimate.mu - estimate.mu[: before or None].mean())
     off -= truth - truth[: before or None].mean()
     return float(np.sqrt((off[before:] ** 2).mean()))
 

@@ -35,7 +35,7 @@ def won_by(team: str, fixture: Fixture, score: int = 30) -> Result:
     return won(fixture, score)
 
 
-def drawn(fixture: Fixture) -> Result:
+def draw(fixture: Fixture) -> Result:
     return Result(fixture.players, (1,) * len(fixture.players), (24,) * len(fixture.players))
 
 

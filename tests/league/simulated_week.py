@@ -49,9 +49,9 @@ class Week:
     def correlation(self) -> float:
         """Return how well the shown ratings put the bots in their order (Spearman)."""
         names = sorted(self.players)
-        known = ranks([self.players[name].strength for name in names])
+        places = ranks([self.players[name].strength for name in names])
         by_rating = ranks([self.players[name].rating.shown_rating for name in names])
-        gaps = sum((one - other) ** 2 for one, other in zip(known, by_rating, strict=True))
+        gaps = sum((one - other) ** 2 for one, other in zip(places, by_rating, strict=True))
         count = len(names)
         return 1 - 6 * gaps / (count * (count**2 - 1))
 
@@ -110,7 +110,7 @@ def paired(week: Week, now: float, rng: Random) -> Pairing | None:
     first = seed_bot(pool)
     if first is None:
         return None
-    maps = {players: list(of.items()) for players, of in week.maps.items()}
+    maps = {players: list(maps_of.items()) for players, maps_of in week.maps.items()}
     pairing = pair(pool, week.players[first.bot_id].met, maps, rng)
     if pairing is not None:
         note(week, pairing, pool, now)

@@ -11,7 +11,7 @@ from cw.league.fixtures import Fixture, Result, open_fixtures
 from cw.league.ties import MOST_PAIRS
 from tests.league.playing import (
     chance,
-    drawn,
+    draw,
     names,
     nobody_plays_twice,
     of_two,
@@ -106,7 +106,7 @@ class TestTie:
 
     def test_a_win_and_a_draw_decide(self) -> None:
         one, two = the_tie({}).fixtures
-        tie = the_tie({one: drawn(one), two: won_by("b", two, 25)})
+        tie = the_tie({one: draw(one), two: won_by("b", two, 25)})
         assert (tie.winner, tie.reason) == ("b", "wins")
 
     def test_draws_alone_go_on_to_tie_break_matches_and_a_lot(self) -> None:
@@ -114,7 +114,7 @@ class TestTie:
         while fixtures := [
             fixture for fixture in the_tie(results).fixtures if fixture not in results
         ]:
-            results |= {fixture: drawn(fixture) for fixture in fixtures}
+            results |= {fixture: draw(fixture) for fixture in fixtures}
         tie = the_tie(results)
         assert (len(tie.fixtures), tie.reason) == (2 + 2 * MOST_PAIRS, "lot")
         assert tie.winner in ("a", "b")

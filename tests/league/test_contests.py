@@ -16,7 +16,7 @@ from cw.league.standings import by_win_rate, ranked, table
 from tests.effort import amount
 from tests.league.playing import (
     chance,
-    drawn,
+    draw,
     names,
     nobody_plays_twice,
     play,
@@ -97,7 +97,7 @@ class TestEveryFormat:
         contest = contest_of(name, 4, 3)
         results: dict[Fixture, Result] = {}
         while fixtures := open_fixtures(contest.rounds(results), results):
-            results |= {fixture: drawn(fixture) for fixture in fixtures}
+            results |= {fixture: draw(fixture) for fixture in fixtures}
         assert {fixture.tie_break for fixture in results} == (
             {0} if name in (*SHARED, "ladder") else set(range(11))
         )

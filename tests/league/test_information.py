@@ -24,9 +24,9 @@ from tests.league.informative_matches import BOTS, course, matches_until
 MATCHES = [((0, 1), (1, 2)), ((1, 2), (1, 1)), ((2, 3, 0), (2, 1, 3)), ((3, 1), (2, 1))] * 3
 
 
-def variance(known: Strengths) -> float:
+def variance(estimate: Strengths) -> float:
     """Return the sum of all variances around the mean of all bots."""
-    middle = centred(known.covariance)
+    middle = centred(estimate.covariance)
     return float(np.trace(middle - middle.mean(axis=1, keepdims=True)))
 
 
@@ -45,43 +45,43 @@ def test_bots_that_win_all_are_rated_and_those_that_never_met_are_ordered() -> N
 
 
 def test_of_each_match_it_is_known_what_it_tells() -> None:
-    known = strengths(Meetings.of(4, MATCHES))
-    lowered = reductions(known, [])
-    spread = np.diag(known.covariance)
-    doubt = spread[:, None] + spread[None, :] - 2 * known.covariance
-    weights = expected_weights(known.mu, doubt)
+    estimate = strengths(Meetings.of(4, MATCHES))
+    lowered = reductions(estimate, [])
+    spread = np.diag(estimate.covariance)
+    doubt = spread[:, None] + spread[None, :] - 2 * estimate.covariance
+    weights = expected_weights(estimate.mu, doubt)
     for first, second in combinations(range(4), 2):
-        information = np.linalg.inv(known.covariance)
+        information = np.linalg.inv(estimate.covariance)
         along = np.zeros(4)
         along[[first, second]] = 1, -1
         information += weights[first, second] * np.outer(along, along)
-        after = Strengths(known.mu, np.linalg.inv(information))
-        assert variance(known) - variance(after) == pytest.approx(lowered[first, second])
-        assert reductions(known, [(first, second)])[first, second] < lowered[first, second]
+        after = Strengths(estimate.mu, np.linalg.inv(information))
+        assert variance(estimate) - variance(after) == pytest.approx(lowered[first, second])
+        assert reductions(estimate, [(first, second)])[first, second] < lowered[first, second]
 
 
 def test_a_newcomer_meets_those_who_are_as_strong_as_it_seems() -> None:
     pairs = [((strong, strong + 1), ranks) for strong in (0, 2) for ranks in ((1, 2), (2, 1))]
     gap = [((0, 2), (1, 2)), ((1, 3), (1, 2))]
-    known = strengths(Meetings.of(5, pairs * 30 + gap * 30 + [((4, 0), (2, 1))] * 4))
+    estimate = strengths(Meetings.of(5, pairs * 30 + gap * 30 + [((4, 0), (2, 1))] * 4))
     for lot in range(5):
-        pair = most_informative(known, [], 2, Random(lot))
+        pair = most_informative(estimate, [], 2, Random(lot))
         assert 4 in pair
         assert {2, 3} & set(pair)
 
 
 def test_matches_in_flight_are_not_asked_for_again() -> None:
-    known = strengths(Meetings.of(4, []))
-    first = most_informative(known, [], 2, Random(1))
-    second = most_informative(known, [first], 2, Random(1))
+    estimate = strengths(Meetings.of(4, []))
+    first = most_informative(estimate, [], 2, Random(1))
+    second = most_informative(estimate, [first], 2, Random(1))
     assert not set(first) & set(second)
 
 
 def test_all_seats_of_a_larger_match_are_filled_once() -> None:
-    known = strengths(Meetings.of(6, MATCHES))
-    assert len(set(most_informative(known, [], 4, Random(1)))) == 4
+    estimate = strengths(Meetings.of(6, MATCHES))
+    assert len(set(most_informative(estimate, [], 4, Random(1)))) == 4
     with pytest.raises(ValueError, match="6 bots are too few for 7 seats"):
-        most_informative(known, [], 7, Random(1))
+        most_informative(estimate, [], 7, Random(1))
 
 
 def test_certainty_is_that_of_the_prior_before_any_match() -> None:

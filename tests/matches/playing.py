@@ -54,8 +54,8 @@ def play_match(  # noqa: PLR0917 - as many as a match has
 
 def play_spec(spec: MatchSpec, secrets: Secrets = NO_SECRETS) -> Played:
     """Play a match as it is described; the replay must be true."""
-    seen: list[MatchProgress] = []
-    result = asyncio.run(run_match(spec, on_turn=seen.append, secrets=secrets))
+    states: list[MatchProgress] = []
+    result = asyncio.run(run_match(spec, on_turn=states.append, secrets=secrets))
     again = replay.decode(replay.encode(result.replay, packed=False))
     assert verify(load_game(spec.game), again) is None
-    return Played(result, seen[-1].record)
+    return Played(result, states[-1].record)

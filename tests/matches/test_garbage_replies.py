@@ -133,14 +133,14 @@ def test_garbage_of_web_services_ends_no_match_otherwise(game: str) -> None:
     service = Service(game, strategy, spoil, path)
     names = [f"bot{seat}" for seat in range(number)]
     secrets = [f"{name}.secret={SECRET}" for name in names]
-    seed = seen = 0
+    seed = faults = 0
     with listening(service) as address:
         bots = [f"{name}={address}/{name}" for name in names]
         while service.sent < REPLIES:
             played = play_match(game, bots, seed, options, secrets)
-            seen += len(played.result.faults)
+            faults += len(played.result.faults)
             seed += 1
-    assert seen > REPLIES / 4
+    assert faults > REPLIES / 4
 
 
 PAINTER = """

@@ -155,7 +155,7 @@ def test_cancelling_leaves_nothing_running(tmp_path: Path) -> None:
     async def play() -> None:
         begun = asyncio.Event()
         match = asyncio.create_task(
-            run_match(spec, on_turn=lambda seen: begun.set() if seen.turns == 2 else None)
+            run_match(spec, on_turn=lambda progress: begun.set() if progress.turns == 2 else None)
         )
         await begun.wait()
         match.cancel()

@@ -47,10 +47,10 @@ def test_a_match_is_played_again_as_it_was(document: replay.Document) -> None:
 def test_the_frames_need_no_rules(document: replay.Document) -> None:
     game = load_game(document["game"])
     read = again(document)
-    drawn = list(replay.frames(read))
+    frames = list(replay.frames(read))
     played = [replay.frame_of(game, state) for state in replay.states(game, read)]
-    assert drawn == json.loads(json.dumps(played))
-    assert len(drawn) == len(document["turns"]) + 1
+    assert frames == json.loads(json.dumps(played))
+    assert len(frames) == len(document["turns"]) + 1
 
 
 def test_what_was_changed_is_found(document: replay.Document) -> None:

@@ -63,7 +63,7 @@ def doors(app: Flask, session: CircuitSession) -> Iterator[dict[str, Door]]:
         yield proxies
 
 
-def asked(place: Path | tuple[str, int], head: str) -> str:
+def answer_to(place: Path | tuple[str, int], head: str) -> str:
     """Send a request as it is written; return the status line of the answer."""
     family = socket.AF_UNIX if isinstance(place, Path) else socket.AF_INET
     with socket.socket(family) as connection:
@@ -75,7 +75,7 @@ def asked(place: Path | tuple[str, int], head: str) -> str:
 def started(doors: dict[str, Door], session: CircuitSession) -> str:
     """Let both register; return the tag of the game."""
     for team in ("ANN", "BOB"):
-        assert "200" in asked(doors[team].path, f"GET /reg/{team} HTTP/1.1")
+        assert "200" in answer_to(doors[team].path, f"GET /reg/{team} HTTP/1.1")
     return session.look().snapshot.tag
 
 
@@ -84,7 +84,7 @@ def test_a_client_can_neither_move_nor_register_for_its_opponent(
     attack: str, doors: dict[str, Door], session: CircuitSession
 ) -> None:
     before = started(doors, session)
-    status = asked(doors["ANN"].path, attack)
+    status = answer_to(doors["ANN"].path, attack)
     # A name that is taken is an answer of the game, not one of HTTP.
     refused = (" 400 ", " 403 ", " 404 ", " 405 ", *((" 200 ",) if "/reg/" in attack else ()))
     assert any(code in status for code in refused), status
@@ -99,16 +99,16 @@ def test_nobody_plays_through_the_address_of_spectators(
     listener = listen("127.0.0.1", 0)
     place = listener.getsockname()
     with serving(SpectatorApp(app), listener):
-        status = asked(place, attack)
+        status = answer_to(place, attack)
         assert any(code in status for code in (" 400 ", " 403 ", " 404 ", " 405 ")), status
         for path in ("/", "/status", "/history", "/static/base.css"):
-            assert " 200 " in asked(place, f"GET {path} HTTP/1.1")
+            assert " 200 " in answer_to(place, f"GET {path} HTTP/1.1")
     assert session.look().snapshot.tag == before
 
 
 def test_a_client_moves_for_itself(doors: dict[str, Door], session: CircuitSession) -> None:
     before = started(doors, session)
-    assert " 200 " in asked(doors["ANN"].path, "GET /move/ANN/0,0,top HTTP/1.1")
+    assert " 200 " in answer_to(doors["ANN"].path, "GET /move/ANN/0,0,top HTTP/1.1")
     assert session.look().snapshot.tag != before
     assert session.look().snapshot.state.last_move == "0,0,top"
 
@@ -135,17 +135,17 @@ def test_refused_requests_are_counted_in_bounded_memory(
 def test_a_client_registers_under_a_name_of_its_own(app: Flask, session: CircuitSession) -> None:
     with player_proxies(app, session, [ann()]) as doors:
         path = doors["ANN"].path
-        assert " 200 " in asked(path, "GET /reg/BOB HTTP/1.1")
+        assert " 200 " in answer_to(path, "GET /reg/BOB HTTP/1.1")
         for target in ("reg/BOB", "http:reg/BOB", "/./reg/BOB", "/reg/./BOB"):
-            asked(path, f"GET {target} HTTP/1.1")
+            answer_to(path, f"GET {target} HTTP/1.1")
         assert session.look().snapshot.teams == ()
-        asked(path, "GET /reg/ada HTTP/1.1")
-        asked(path, "GET /reg/again HTTP/1.1")
+        answer_to(path, "GET /reg/ada HTTP/1.1")
+        answer_to(path, "GET /reg/again HTTP/1.1")
         assert session.look().snapshot.teams == ("ada",)
-        assert " 403 " in asked(path, "GET /move/ANN/0,0,top HTTP/1.1")
+        assert " 403 " in answer_to(path, "GET /move/ANN/0,0,top HTTP/1.1")
 
 
 def test_a_client_may_be_told_its_name(app: Flask, session: CircuitSession) -> None:
     with player_proxies(app, session, [ann("ann-1")]) as doors:
-        assert " 403 " in asked(doors["ANN"].path, "GET /reg/ada HTTP/1.1")
+        assert " 403 " in answer_to(doors["ANN"].path, "GET /reg/ada HTTP/1.1")
         assert session.look().snapshot.teams == ()

@@ -80,10 +80,10 @@ def check_possible(status: Any, history: Any) -> None:
     assert [player for player, _, _ in history["moves"]] == [
         1 + turn % 2 for turn in range(len(history["moves"]))
     ]
-    drawn = {name for _, name, _ in history["moves"]}
-    assert len(drawn) == len(history["moves"])
+    segments = {name for _, name, _ in history["moves"]}
+    assert len(segments) == len(history["moves"])
     assert status["last_move"] == (history["moves"][-1][1] if history["moves"] else "")
     assert (status["status_code"] // 100 == 4) == (history["fault"] is not None)
     bits = sum(bin(square & 15).count("1") for row in status["board"] for square in row)
     boundary = {"0,0,top", "0,0,left"}
-    assert bits == 2 * len(drawn) - len(drawn & boundary)
+    assert bits == 2 * len(segments) - len(segments & boundary)

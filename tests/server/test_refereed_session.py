@@ -82,11 +82,11 @@ def test_who_moves_as_soon_as_both_have_registered_is_not_out_of_turn() -> None:
         await register(session, 2, "bob")
         with moving(session, "ann"):
             # The referee has heard of the registration, but not yet asked for the first move.
-            sent = await session._inboxes[1].look()
+            text = await session._inboxes[1].look()
             await asyncio.sleep(0)
             assert not waiting.done()
             waiting.cancel()
-            assert await session.sent_by(1) == sent
+            assert await session.sent_by(1) == text
 
     play(scenario)
 

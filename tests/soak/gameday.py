@@ -110,8 +110,8 @@ def well_again(hub: Composed) -> Recovery:
     wait_until(lambda: done_or_none(hub) >= 0, "the database")
     matches = done_or_none(hub)
 
-    def seconds_until(is_so: Callable[[], bool], what: str) -> float:
-        wait_until(is_so, what)
+    def seconds_until(is_so: Callable[[], bool], name: str) -> float:
+        wait_until(is_so, name)
         return time.monotonic() - began
 
     with ThreadPoolExecutor() as threads:

@@ -63,27 +63,27 @@ def test_a_round_takes_hardly_longer_than_its_matches(
     how = {"boards": BOARDS, "per_bot": per_bot, "parallel": PARALLEL, "round_every": 3600}
     serve = ["serve", "--port", "0", "--slots", str(PARALLEL)]
     with slow_bots() as address, opened(settings, CeleryQueue(settings)) as resources:
-        of = Tournament(resources, {"grodno": teams}, how)
-        for number, team in enumerate(of.teams.values()):
+        tournament = Tournament(resources, {"grodno": teams}, how)
+        for number, team in enumerate(tournament.teams.values()):
             change = update(Bot).where(Bot.team_id == team)
             with resources.database.writing() as session:
                 session.execute(change.values(kind="url", endpoint=f"{address}/{number}"))
-        of.happens("start")
+        tournament.happens("start")
         with roles(Role(serve, environment, tmp_path / "hub.log")):
-            wait_until(partial(is_over, of), "the end of the round")
-        took, full = round_time(of)
+            wait_until(partial(is_over, tournament), "the end of the round")
+        took, full = round_time(tournament)
     assert took <= most * full, f"{took:.2f} s, {took / full:.3f} of the time of full slots"
 
 
-def is_over(of: Tournament) -> bool:
-    return of.rounds("grodno")[0].closed_at is not None
+def is_over(tournament: Tournament) -> bool:
+    return tournament.rounds("grodno")[0].closed_at is not None
 
 
-def round_time(of: Tournament) -> tuple[float, float]:
+def round_time(tournament: Tournament) -> tuple[float, float]:
     """Return the seconds from the first match to the last, and those of slots that never wait."""
     played = [
         (match.started_at, match.finished_at)
-        for match in of.matches()
+        for match in tournament.matches()
         if match.started_at is not None and match.finished_at is not None
     ]
     assert len(played) == TEAMS * (TEAMS - 1) // 2

@@ -20,9 +20,9 @@ from cw.cli.championship.options import GAME, PLACE
 from cw.cli.options import OPTION, SANDBOX, read_option
 from cw.games.registry import load_game, load_strategies
 from cw.games.rules import Json
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import MatchFailure, Workers
 from cw.matches.spec import Isolation, MatchSpec, SandboxPolicy
-from cw.matches.worker import Job
-from cw.matches.workers import MatchFailure, Workers
 from cw.visible import visible
 
 RANDOM: Final = "random"

@@ -114,8 +114,8 @@ class Prober:
             answer = await self.ask(Query(replace(call, headers=wrong), as_it_is, TURN))
             self.report.step(f"refuses {name}", wrong_status(answer, 401), REFUSE)
         body = b"not json"
-        sent = replace(call, body=body, headers=self.signer.signed(body, 0, 0))
-        answer = await self.ask(Query(sent, as_it_is, TURN))
+        request = replace(call, body=body, headers=self.signer.signed(body, 0, 0))
+        answer = await self.ask(Query(request, as_it_is, TURN))
         fix = "answer 400 if the body is no JSON or does not fit its headers"
         self.report.step("refuses a body that is no JSON", wrong_status(answer, 400), fix)
 

@@ -132,13 +132,13 @@ class Signer:
         self, body: bytes, slot: Slot, turn: int, timestamp: str | None = None
     ) -> dict[str, str]:
         """Return the headers of a request; `timestamp` is now if it is not said."""
-        sent = timestamp or str(self.referee.now())
-        head = f"{self.match}.{turn}.{sent}"
+        stamp = timestamp or str(self.referee.now())
+        head = f"{self.match}.{turn}.{stamp}"
         return {
             "Content-Type": "application/json",
             "X-ACB-Match-Id": self.match,
             "X-ACB-Turn": str(turn),
-            "X-ACB-Timestamp": sent,
+            "X-ACB-Timestamp": stamp,
             "X-ACB-Bot-Id": self.bots[slot],
             "X-ACB-Signature": signature(self.secret(slot), head, body),
         }

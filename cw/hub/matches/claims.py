@@ -183,6 +183,10 @@ def progress(session: Session, clock: Clock, claim: Claim, turn: int, lease: tim
 
 def rotated(session: Session, claim: Claim) -> list[ClaimedSeat]:
     """Return the slots whose bots have other secrets by now than when the match was claimed."""
-    known = {seat.bot_id: seat.secret_row for seat in claim.seats if seat.secret is not None}
-    now = claimed_seats(session, claim.id) if known else ()
-    return [seat for seat in now if known.get(seat.bot_id, seat.secret_row) != seat.secret_row]
+    secrets_of_bots = {
+        seat.bot_id: seat.secret_row for seat in claim.seats if seat.secret is not None
+    }
+    now = claimed_seats(session, claim.id) if secrets_of_bots else ()
+    return [
+        seat for seat in now if secrets_of_bots.get(seat.bot_id, seat.secret_row) != seat.secret_row
+    ]

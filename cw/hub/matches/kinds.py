@@ -25,8 +25,8 @@ from cw.hub.matches.sending import Sending
 from cw.hub.matches.views import KindTraits, MatchView
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Competition
+from cw.matches.processes.workers import MatchFailure
 from cw.matches.spec import MatchResult, Secrets
-from cw.matches.workers import MatchFailure
 
 NOTHING: Final = Markup()
 

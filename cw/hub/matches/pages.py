@@ -194,13 +194,13 @@ def viewer_of(
     if is_live:
         live = url_for("live.document", match_id=match_id)
         return cast(Markup, viewer(people=people, live=live, every=LIVE_EVERY))
-    drawn: Markup = viewer(
+    part: Markup = viewer(
         url_for("match.document", match_id=match_id, battle=battle if battle > 1 else None),
         f"{match_id}-b{battle}.json" if battle > 1 else f"{match_id}.json",
         people=people,
         plays=plays,
     )
-    return drawn
+    return part
 
 
 def own_slots(match: MatchView) -> set[int]:

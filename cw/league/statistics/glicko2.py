@@ -20,6 +20,11 @@ BEGINNER: Final = 1500.0
 """The mu that is 0 on the scale on which is reckoned."""
 
 
+def shown_rating(mu: float, phi: float) -> float:
+    """Return the rating that is shown: the bot is almost surely stronger."""
+    return mu - 2 * phi
+
+
 @dataclass(frozen=True, slots=True)
 class Rating:
     """How strong a bot is thought to be (mu), how unsure that is (phi), how much it varies."""
@@ -31,7 +36,7 @@ class Rating:
     @property
     def shown_rating(self) -> float:
         """The rating that is shown: the bot is almost surely stronger."""
-        return self.mu - 2 * self.phi
+        return shown_rating(self.mu, self.phi)
 
 
 class Evidence(NamedTuple):

@@ -16,8 +16,6 @@ from flask import (
     Response,
     abort,
     current_app,
-    make_response,
-    redirect,
     render_template,
     request,
     send_from_directory,
@@ -39,13 +37,11 @@ from cw.championship.journal import (
 from cw.championship.report import RANKING, ChampionshipReport, report_of
 from cw.championship.report_document import snapshot
 from cw.games.rules import Json
-from cw.matches.live_file import read_live
+from cw.matches.processes.live_file import read_live
 from cw.replays.document import Document, decode, with_names
-from cw.server.app import bare_server
-from cw.server.settings import ServerSettings
-from cw.web.replays import replay_routes
+from cw.web.answers import revalidated
+from cw.web.contests import changed_part, contest_server, whole_page
 from cw.web.replays.replay_store import ReplayStore
-from cw.web.replays.thumbnails import Thumbnails
 
 routes = Blueprint("championship", __name__, url_prefix="/championship")
 
@@ -59,15 +55,8 @@ KINDS: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 
 def championship_app(folder: Path) -> Flask:
     """Return an application that shows the championship in a folder and its replays."""
-    app = bare_server(ServerSettings())
-    app.config["HOME"] = "championship.page"
-    app.config["NO_SUCH_PAGE"] = "there is no such page; the championship is at /championship/"
-    app.url_map.converters["replay"] = replay_routes.ReplayConverter
-    app.extensions["uploads"] = None
-    app.extensions["thumbnails"] = Thumbnails()
+    app = contest_server("championship")
     add_championship(app, folder)
-    app.register_blueprint(replay_routes.routes)
-    app.add_url_rule("/", "home", lambda: redirect(url_for("championship.page")))
     return app
 
 
@@ -118,8 +107,8 @@ class ChampionshipReader:
     def _tag(self, running: bool) -> str:
         """Return a tag that changes with everything that is shown."""
         files = (self.folder / name for name in (SETTINGS, RESULTS, PROGRESS))
-        seen = [*map(stamp, files), str(running)]
-        return sha256(" ".join(seen).encode()).hexdigest()[:20]
+        stamps = [*map(stamp, files), str(running)]
+        return sha256(" ".join(stamps).encode()).hexdigest()[:20]
 
     def _read(self, tag: str, running: bool) -> Stand:
         settings, progress = settings_of(self.folder), load_progress(self.folder)
@@ -140,24 +129,16 @@ def stamp(file: Path) -> str:
 def page() -> Response:
     """Return the current tables, bracket and matches."""
     now = championship().stand()
-    answer = make_response(
-        render_template("championship.html", tag=f'"{now.tag}"', **values_of(now))
-    )
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return whole_page("championship.html", now.tag, values_of(now))
 
 
 @routes.get("/stand")
 def stand() -> Response:
     """Return the part of the page that changes; 304 if it has not."""
     now = championship().stand()
-    if request.if_none_match.contains(now.tag):
-        answer = Response(status=304)
-    else:
-        answer = make_response(render_template("championship_content.html", **values_of(now)))
-    answer.set_etag(now.tag)
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer
+    return changed_part(
+        now.tag, lambda: render_template("championship_content.html", **values_of(now))
+    )
 
 
 @routes.get("/<any('report.json', 'report.md', 'games.csv', 'ranking.csv'):name>")
@@ -176,9 +157,7 @@ def form(name: str) -> Response:
 @routes.get("/live/<replay:name>")
 def live(name: str) -> Response:
     """Return the page on which a match in flight is watched."""
-    answer = make_response(render_template("championship_match.html", name=name))
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer
+    return revalidated(render_template("championship_match.html", name=name))
 
 
 @routes.get("/live/<replay:name>/document")
@@ -226,8 +205,7 @@ def over_document(document: Document, after: int | None) -> Document:
 def told_live(document: Document, code: int, tag: str = "") -> Response:
     """Return the document of a match with a tag; 304 for those who have it."""
     data = b"" if code == NOT_MODIFIED else msgspec.json.encode(document)
-    answer = Response(data, code, content_type="application/json")
-    answer.headers["Cache-Control"] = "no-cache"
+    answer = revalidated(Response(data, code, content_type="application/json"))
     if tag:
         answer.set_etag(tag)
     return answer

@@ -61,12 +61,12 @@ class Heading:
 
 def anchor_headings(tokens: Sequence[Token]) -> None:
     """Give each heading the anchor that hosts of repositories give it."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for opening, words in pairwise(tokens):
         if opening.type == "heading_open":
             anchor = re.sub(r"[^\w -]", "", words.content).lower().replace(" ", "-")
-            opening.attrSet("id", f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
-            seen[anchor] += 1
+            opening.attrSet("id", f"{anchor}-{counts[anchor]}" if counts[anchor] else anchor)
+            counts[anchor] += 1
 
 
 def link_to(tokens: Sequence[Token], place_of: Callable[[str], str | None]) -> None:

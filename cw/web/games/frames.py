@@ -82,8 +82,8 @@ def drawn_turns(
     kind = drawing_of(game_entries()[game])
     if kind == "text":
         board, wanted = load_terminal(game), frozenset(turns)
-        chosen = (frame for turn, frame in enumerate(all_frames) if turn in wanted)
-        return ["\n".join(line.plain for line in lines_of(board, frame)) for frame in chosen]
+        frames = (frame for turn, frame in enumerate(all_frames) if turn in wanted)
+        return ["\n".join(line.plain for line in lines_of(board, frame)) for frame in frames]
     if kind is None:
         return []
     picture = load_picture(game)

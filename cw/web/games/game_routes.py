@@ -16,7 +16,6 @@ from flask import (
     abort,
     current_app,
     jsonify,
-    make_response,
     render_template,
     request,
     send_file,
@@ -32,6 +31,7 @@ from cw.games.registry import game_entries, game_entry, installed_games, load_st
 from cw.games.rules import Json
 from cw.kits import LANGUAGES, languages_of
 from cw.server.guard import refuse_other_sites
+from cw.web.answers import revalidated
 from cw.web.games.frames import Window, drawn_window
 from cw.web.games.game_files import KINDS, file_of, game_title, viewer_file, viewer_games
 from cw.web.games.game_pages import game_page
@@ -64,7 +64,7 @@ def index() -> Response:
     """Return all games."""
     pages = {game: game_page(game) for game in game_entries()}
     pictures = {game: picture(game) for game in pages}
-    return _fresh(
+    return revalidated(
         render_template("games.html", pages=pages, pictures=pictures, packages=packages())
     )
 
@@ -86,7 +86,7 @@ def about(game: str) -> Response:
         checked=game_entry(game).has_checks,
         clients=game_entry(game).has_clients,
     )
-    return _fresh(page)
+    return revalidated(page)
 
 
 @routes.get("/<game:game>/rules")
@@ -96,7 +96,7 @@ def rules(game: str) -> Response:
     page = game_page(game)
     if not page.rules:
         abort(404, f"the rules of {game!r} are not written down here")
-    return _fresh(render_template("rules.html", game=game, page=page))
+    return revalidated(render_template("rules.html", game=game, page=page))
 
 
 def strategies(game: str) -> dict[str, str]:
@@ -184,9 +184,3 @@ def _viewer_games() -> dict[str, dict[str, Json]]:
 def _find(game: str) -> None:
     if game not in game_entries():
         abort(404, f"there is no game {game!r}; the games are: {', '.join(game_entries())}")
-
-
-def _fresh(page: str) -> Response:
-    answer = make_response(page)
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer

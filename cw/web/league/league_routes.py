@@ -11,11 +11,7 @@ from flask import (
     Flask,
     Response,
     current_app,
-    make_response,
-    redirect,
     render_template,
-    request,
-    url_for,
 )
 
 from cw.games.rules import Json
@@ -23,12 +19,9 @@ from cw.lab.evidence import counted
 from cw.lab.journal import Journal, MatchLine
 from cw.lab.league.running import League, replays_of
 from cw.lab.league.standing import Standing
-from cw.server.app import bare_server
-from cw.server.settings import ServerSettings
+from cw.web.contests import changed_part, contest_server, whole_page
 from cw.web.games.game_files import game_title
-from cw.web.replays import replay_routes
 from cw.web.replays.replay_store import ReplayStore
-from cw.web.replays.thumbnails import Thumbnails
 
 routes = Blueprint("league", __name__, url_prefix="/league")
 
@@ -69,17 +62,10 @@ class LeagueDisplay:
 
 def league_app(league: LeagueDisplay) -> Flask:
     """Return an application that shows a league and its replays."""
-    app = bare_server(ServerSettings())
-    app.config["HOME"] = "league.page"
-    app.config["NO_SUCH_PAGE"] = "there is no such page; the league is at /league/"
-    app.url_map.converters["replay"] = replay_routes.ReplayConverter
+    app = contest_server("league")
     app.extensions["league"] = league
     app.extensions["replay_store"] = ReplayStore(replays_of(league.league))
-    app.extensions["uploads"] = None
-    app.extensions["thumbnails"] = Thumbnails()
     app.register_blueprint(routes)
-    app.register_blueprint(replay_routes.routes)
-    app.add_url_rule("/", "home", lambda: redirect(url_for("league.page")))
     return app
 
 
@@ -87,22 +73,14 @@ def league_app(league: LeagueDisplay) -> Flask:
 def page() -> Response:
     """Return the tables and the latest matches."""
     now = display().stand
-    answer = make_response(render_template("league.html", tag=f'"{now.tag}"', **values_of(now)))
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return whole_page("league.html", now.tag, values_of(now))
 
 
 @routes.get("/stand")
 def stand() -> Response:
     """Return the part of the page that changes; 304 if it has not."""
     now = display().stand
-    if request.if_none_match.contains(now.tag):
-        answer = Response(status=304)
-    else:
-        answer = make_response(render_template("league_content.html", **values_of(now)))
-    answer.set_etag(now.tag)
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer
+    return changed_part(now.tag, lambda: render_template("league_content.html", **values_of(now)))
 
 
 def display() -> LeagueDisplay:

@@ -16,7 +16,6 @@ from flask import (
     Response,
     abort,
     current_app,
-    make_response,
     render_template,
     request,
     url_for,
@@ -31,6 +30,7 @@ from cw.games.rules import Json
 from cw.matches.spec import MatchSpec, Secrets
 from cw.server.guard import changes_the_game
 from cw.server.lobby import replay_address
+from cw.web.answers import revalidated
 from cw.web.games.game_pages import game_page
 from cw.web.live.live_match import Guest, LiveMatch
 from cw.web.live.live_matches import LiveMatches
@@ -86,7 +86,7 @@ def watch(name: str) -> Response:
         title=game_page(match.spec.game).title,
         next_matches=next_matches(match.spec, match.choices),
     )
-    return _fresh(make_response(page))
+    return revalidated(page)
 
 
 @routes.get("/matches/<name>/document")
@@ -100,7 +100,7 @@ def document(name: str) -> Response:
     is_asked = match.asked(key) is not None
     tag = f"{match.version}-{is_asked:d}"
     if tag in request.if_none_match:
-        return _fresh(Response(status=304, headers={"ETag": f'"{tag}"'}))
+        return revalidated(Response(status=304, headers={"ETag": f'"{tag}"'}))
     try:
         payload = match.news(int(after)) if NUMBER.fullmatch(after) else match.document()
     except CapacityError as refusal:
@@ -332,15 +332,10 @@ def _settings() -> SiteSettings:
 
 def _json(document: Json, code: int = 200) -> Response:
     answer = Response(msgspec.json.encode(document), code, content_type="application/json")
-    return _fresh(answer)
+    return revalidated(answer)
 
 
 def _leading(address: str) -> Response:
     answer = Response(status=303)
     answer.headers["Location"] = address
-    return answer
-
-
-def _fresh(answer: Response) -> Response:
-    answer.headers["Cache-Control"] = "no-cache"
     return answer

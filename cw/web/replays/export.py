@@ -68,9 +68,9 @@ def html(document: Document, *, embedded: bool = False) -> bytes:
 def environment(game: str) -> Environment:
     """Return the templates of pages without a server; their viewer knows one game beside ours."""
     templates = Environment(loader=FileSystemLoader(asset("templates")), autoescape=True)
-    known = viewer_games("").get(game, {})
-    module = {"module": f"cw/{module_of(game)}"} if "module" in known else {}
-    showing = {**known, **module}
+    files = viewer_games("").get(game, {})
+    module = {"module": f"cw/{module_of(game)}"} if "module" in files else {}
+    showing = {**files, **module}
     templates.globals["viewer_games"] = lambda: {game: showing}
     return templates
 

@@ -11,7 +11,6 @@ from flask import (
     abort,
     current_app,
     jsonify,
-    make_response,
     render_template,
     request,
     send_file,
@@ -24,6 +23,7 @@ from cw.games.registry import game_entries
 from cw.replays.document import unpacked
 from cw.server.app import CONTENT_SECURITY_POLICY
 from cw.server.guard import refuse_other_sites
+from cw.web.answers import revalidated
 from cw.web.games.game_files import game_title
 from cw.web.replays.replay_store import NAME, ReplayFilter, ReplayStore, StoredFile
 from cw.web.replays.replay_summary import LONGEST, ReplaySummary
@@ -57,7 +57,7 @@ def index() -> Response:
         uploads=_uploads() is not None,
         largest=LARGEST_UPLOAD,
     )
-    return _fresh(page)
+    return revalidated(page)
 
 
 def page_number(text: str) -> int:
@@ -103,7 +103,7 @@ def watch(name: str) -> Response:
     previous, following = (None, None) if embedded else _replay_store().neighbours(name)
     summary = None if embedded else _replay_store().summary(stored)
     game = summary.game if isinstance(summary, ReplaySummary) else None
-    page = _fresh(
+    page = revalidated(
         render_template(
             "replay.html",
             name=name,
@@ -170,9 +170,3 @@ def _find(name: str) -> StoredFile:
     if stand is None:
         abort(404, f"there is no replay {name!r}")
     return stand
-
-
-def _fresh(page: str) -> Response:
-    answer = make_response(page)
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer

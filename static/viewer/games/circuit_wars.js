@@ -10,7 +10,7 @@ import { doing } from "../words.js";
 /**
  * @typedef {import("../../monitor/geometry.js").Segment} Segment
  * @typedef {{size: number, board: number[][], scores: [number, number], last_move: string, player: number, ended: string | null}} Frame
- * @typedef {{segments: Segment[], drawn: Map<string, {seat: number, turn: number}>}} Memo
+ * @typedef {{segments: Segment[], authors: Map<string, {seat: number, turn: number}>}} Memo
  * @typedef {import("./game.js").Replay<Frame>} Replay
  * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
  */
@@ -37,11 +37,11 @@ export const CIRCUIT_WARS = {
 
   prepare(replay) {
     const size = replay.frame(0).size;
-    return { segments: allSegments(size), drawn: drawnBy(replay) };
+    return { segments: allSegments(size), authors: drawnBy(replay) };
   },
 
   grow(memo, replay) {
-    memo.drawn = drawnBy(replay);
+    memo.authors = drawnBy(replay);
   },
 
   extent: ({ size }) => ({ width: size, height: size }),
@@ -73,9 +73,9 @@ export const CIRCUIT_WARS = {
       .filter(([, action]) => typeof action === "string")
       .map(([player, action]) => {
         const seat = replay.seat(player);
-        const won = after.scores[seat] - before.scores[seat];
-        const text = `drew ${action}${won > 0 ? ` and closed ${countOf(won, "square")}` : ""}`;
-        return { seat, text, short: `drew ${action}${won > 0 ? `, +${won}` : ""}` };
+        const gain = after.scores[seat] - before.scores[seat];
+        const text = `drew ${action}${gain > 0 ? ` and closed ${countOf(gain, "square")}` : ""}`;
+        return { seat, text, short: `drew ${action}${gain > 0 ? `, +${gain}` : ""}` };
       });
   },
 
@@ -146,7 +146,7 @@ function drawSegment(scene, segment) {
   if (state === "inner") {
     return;
   }
-  const author = memo.drawn.get(segment.key);
+  const author = memo.authors.get(segment.key);
   const seat = author && author.turn <= turn ? author.seat : -1;
   const drawn = state === "drawn";
   ctx.globalAlpha = drawn ? strength(scene, seat) : 1;
@@ -191,9 +191,9 @@ function line(ctx, [x, y, toX, toY], width, ink) {
 function drawPoints(scene) {
   const { ctx, frame, memo } = scene;
   const states = memo.segments.map((segment) => ({ segment, state: condition(frame.board, segment) }));
-  for (const wanted of ["free", "drawn"]) {
-    const points = states.filter(({ state }) => state === wanted).flatMap(({ segment: { ends } }) => [ends.slice(0, 2), ends.slice(2)]);
-    new Map(points.map((point) => [String(point), point])).forEach(([x, y]) => drawPoint(ctx, x, y, wanted === "drawn", scene));
+  for (const kind of ["free", "drawn"]) {
+    const points = states.filter(({ state }) => state === kind).flatMap(({ segment: { ends } }) => [ends.slice(0, 2), ends.slice(2)]);
+    new Map(points.map((point) => [String(point), point])).forEach(([x, y]) => drawPoint(ctx, x, y, kind === "drawn", scene));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Code Battle: a dark torus with walls, energy, cores, bots and their trails, and fog. */
 
 import { Camera } from "../camera.js";
-import { axes, colour, cross, disc, grid, ringSpot, seen, strength, write } from "../drawing.js";
+import { axes, cellsInSight, colour, cross, disc, grid, ringSpot, strength, write } from "../drawing.js";
 import { atStart, atTurn, compared, faulty, inTurn, reasonOf } from "../ending.js";
 import { fighters, hotPlaces } from "./code_battle_fights.js";
 import { leadOf } from "../lead.js";
@@ -63,14 +63,14 @@ export const CODE_BATTLE = {
   ],
   measures: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
-    { name: "bots", of: (frame) => counted(frame) },
+    { name: "bots", of: (frame) => botCounts(frame) },
     { name: "collected", of: (frame) => frame.players.map(({ collected }) => collected) },
     { name: "energy", of: (frame) => frame.players.map(({ energy }) => energy) },
   ],
   criteria: [
     { name: "score", of: (frame) => frame.players.map(({ score }) => score) },
     { name: "collected energy", of: (frame) => frame.players.map(({ collected }) => collected) },
-    { name: "living bots", of: (frame) => counted(frame) },
+    { name: "living bots", of: (frame) => botCounts(frame) },
   ],
   fog: true,
   night: true,
@@ -106,26 +106,26 @@ export const CODE_BATTLE = {
     const visible = sightOf(scene);
     const parts = visible({ row, col }) ? thingsAt(scene, row, col) : ["not seen"];
     const text = `[${row}, ${col}] ${parts.join(", ") || "open"}`;
-    const named = parts.filter((part) => part !== "wall" && part !== "not seen");
+    const things = parts.filter((part) => part !== "wall" && part !== "not seen");
     const middle = { x: Math.floor(x) + 0.5, y: Math.floor(y) + 0.5 };
-    return { key: `${row},${col}`, text, ...middle, r: 0.6, bubble: named.length ? named : undefined };
+    return { key: `${row},${col}`, text, ...middle, r: 0.6, bubble: things.length ? things : undefined };
   },
 
   happened({ replay, before, after, memo }) {
-    const [then, now] = [counted(before), counted(after)];
-    const { moved, fought } = deedsOf(before, after, memo);
+    const [then, now] = [botCounts(before), botCounts(after)];
+    const { moves, fights } = deedsOf(before, after, memo);
     return replay.seats
       .map(({ index }) => {
-        const lost = after.dead.filter(({ owner }) => owner === index).length;
-        const built = now[index] - then[index] + lost;
+        const losses = after.dead.filter(({ owner }) => owner === index).length;
+        const births = now[index] - then[index] + losses;
         const gained = after.players[index].collected - before.players[index].collected;
         const points = after.players[index].score - before.players[index].score;
-        const done = [fought[index] ? `${fought[index]} in a fight` : "", lost ? `lost ${lost}` : ""];
-        done.push(built > 0 ? `built ${built}` : "", gained ? `collected ${gained}` : "");
-        done.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
-        const parts = done.filter(Boolean);
-        const text = [`moved ${moved[index]} of ${countOf(then[index], "bot")}`, ...parts].join(", ");
-        return { seat: index, text, short: [...parts, `moved ${moved[index]}`].join(", ") };
+        const deeds = [fights[index] ? `${fights[index]} in a fight` : "", losses ? `lost ${losses}` : ""];
+        deeds.push(births > 0 ? `built ${births}` : "", gained ? `collected ${gained}` : "");
+        deeds.push(points ? `${points > 0 ? "+" : ""}${countOf(points, "point")}` : "");
+        const parts = deeds.filter(Boolean);
+        const text = [`moved ${moves[index]} of ${countOf(then[index], "bot")}`, ...parts].join(", ");
+        return { seat: index, text, short: [...parts, `moved ${moves[index]}`].join(", ") };
       })
       .filter(({ seat }) => then[seat] || now[seat] || before.players[seat].score !== after.players[seat].score);
   },
@@ -146,7 +146,7 @@ export const CODE_BATTLE = {
       short: `${countOf(after.dead.length, "bot")} lost`,
       weight: (30 * after.dead.length) / bots,
     }] : [];
-    const [then, now] = [counted(before), counted(after)];
+    const [then, now] = [botCounts(before), botCounts(after)];
     const out = replay.seats.filter(({ index }) => then[index] > 0 && now[index] === 0).map(({ name }) => ({
       kind: /** @type {const} */ ("death"), text: `${doing(name, "has", "have")} no bots left`, short: `${doing(name, "is", "are")} out`, weight: 70,
     }));
@@ -159,7 +159,7 @@ export const CODE_BATTLE = {
   },
 
   describe(frame, { seats }) {
-    const living = counted(frame);
+    const living = botCounts(frame);
     const words = seats.map(({ name, index }) => `${name}: score ${frame.players[index].score}, ${countOf(living[index], "bot")}`);
     return `Torus of ${frame.config.rows} by ${frame.config.cols} tiles. ${words.join("; ")}.`;
   },
@@ -173,18 +173,18 @@ export const CODE_BATTLE = {
 const ENDINGS = {
   sole_survivor: (end) => {
     const { best: [winner], frame, turn, scores } = end;
-    const left = counted(frame)[winner.index];
+    const left = botCounts(frame)[winner.index];
     const bonus = `With 2 points for each active core of the others the score is ${compared(end, scores)}.`;
     return `${atTurn(turn)} ${lastLost(end)} lost the last bot, and ${winner.name} alone had bots left: ${left}. ${bonus}`;
   },
   annihilation: (end) => `The last bots, of ${lastLost(end)}, died together ${inTurn(end.turn)}, and nobody had any left.`,
   dominance: (end) => {
     const { best: [winner], frame, turn, scores } = end;
-    const bots = counted(frame);
+    const bots = botCounts(frame);
     const all = bots.reduce((sum, count) => sum + count, 0);
     const why = atStart(reasonOf(end).replace(/^by /, ""));
-    const had = `${why}, ${inTurn(turn)} ${bots[winner.index]} of ${all}`;
-    return `${had}. The scores, ${scores.join(scores.length > 2 ? ", " : " to ")}, do not count.`;
+    const majority = `${why}, ${inTurn(turn)} ${bots[winner.index]} of ${all}`;
+    return `${majority}. The scores, ${scores.join(scores.length > 2 ? ", " : " to ")}, do not count.`;
   },
   turn_limit: atTurnLimit,
 };
@@ -195,7 +195,7 @@ const ENDINGS = {
  * @returns {string}
  */
 function lastLost({ replay, frame, turn }) {
-  const [then, now] = [counted(replay.frame(Math.max(0, turn - 1))), counted(frame)];
+  const [then, now] = [botCounts(replay.frame(Math.max(0, turn - 1))), botCounts(frame)];
   return listedNames(replay.seats.filter(({ index }) => then[index] > 0 && now[index] === 0).map(({ name }) => name));
 }
 
@@ -207,26 +207,26 @@ function lastLost({ replay, frame, turn }) {
 function atTurnLimit(end) {
   const { replay, frame, turn, best } = end;
   const lead = leadOf(frame, replay, CODE_BATTLE);
-  const played = `The last turn, ${turn}, was played.`;
+  const beginning = `The last turn, ${turn}, was played.`;
   const level = lead.level.map((name) => {
-    const values = CODE_BATTLE.criteria?.find((one) => one.name === name)?.of(frame, replay) ?? [];
+    const values = CODE_BATTLE.criteria?.find((criterion) => criterion.name === name)?.of(frame, replay) ?? [];
     return `${name} (${values[best[0]?.index ?? 0]})`;
   });
   if (best.length > 1) {
-    return `${played} ${listedNames(best.map(({ name }) => name))} are tied in ${listedNames(level)}: a draw.`;
+    return `${beginning} ${listedNames(best.map(({ name }) => name))} are tied in ${listedNames(level)}: a draw.`;
   }
   if (lead.seat !== best[0]?.index) {
     return "";
   }
   const tie = level.length ? `The best were tied in ${listedNames(level)}; the tie-break, ${lead.by}, decided` : "The highest score won";
-  return `${played} ${tie}: ${compared(end, lead.values)}.`;
+  return `${beginning} ${tie}: ${compared(end, lead.values)}.`;
 }
 
 /**
  * @param {Frame} frame
  * @returns {number[]} living bots by slot
  */
-function counted(frame) {
+function botCounts(frame) {
   const bots = frame.players.map(() => 0);
   frame.bots.forEach(({ owner }) => { bots[owner] += 1; });
   return bots;
@@ -237,21 +237,21 @@ function counted(frame) {
  * @param {Frame} before
  * @param {Frame} after
  * @param {Memo} memo
- * @returns {{moved: number[], fought: number[]}} by slot
+ * @returns {{moves: number[], fights: number[]}} by slot
  */
 function deedsOf(before, after, memo) {
-  const [moved, fought] = [after.players.map(() => 0), after.players.map(() => 0)];
+  const [moves, fights] = [after.players.map(() => 0), after.players.map(() => 0)];
   const then = byId(memo, before);
   // Those that were built came after the fight.
   const old = after.bots.filter(({ id }) => then.has(id));
   for (const { id, row, col, owner } of old) {
     const from = then.get(id);
-    moved[owner] += from?.row !== row || from.col !== col ? 1 : 0;
+    moves[owner] += from?.row !== row || from.col !== col ? 1 : 0;
   }
   /** @type {Owned[]} */
   const met = [...old, ...after.dead];
-  fighters(met, after.config).forEach(({ owner }) => { fought[owner] += 1; });
-  return { moved, fought };
+  fighters(met, after.config).forEach(({ owner }) => { fights[owner] += 1; });
+  return { moves, fights };
 }
 
 /**
@@ -279,12 +279,12 @@ function copiesInSight({ camera, frame, mini }) {
 
 /**
  * @param {number} from where the picture begins
- * @param {number} seen its length
+ * @param {number} length its length
  * @param {number} size the board's
  * @returns {number[]}
  */
-function copiesAlong(from, seen, size) {
-  return [-1, 0, 1].filter((copy) => copy * size < from + seen && (copy + 1) * size > from);
+function copiesAlong(from, length, size) {
+  return [-1, 0, 1].filter((copy) => copy * size < from + length && (copy + 1) * size > from);
 }
 
 /**
@@ -379,10 +379,10 @@ function wallsOf({ walls, config }) {
  * @returns {string}
  */
 function fallen(replay, after) {
-  const lost = replay.seats
+  const losses = replay.seats
     .map(({ name, index }) => ({ name, count: after.dead.filter(({ owner }) => owner === index).length }))
     .filter(({ count }) => count > 0);
-  return lost.map(({ name, count }) => `${name} lost ${countOf(count, "bot")}`).join(", ");
+  return losses.map(({ name, count }) => `${name} lost ${countOf(count, "bot")}`).join(", ");
 }
 
 /**
@@ -393,13 +393,13 @@ function fallen(replay, after) {
  */
 function thingsAt({ frame, replay, memo }, row, col) {
   const here = (/** @type {Tile} */ thing) => thing.row === row && thing.col === col;
-  const whose = (/** @type {number} */ owner) => `${letterOf(owner)} ${replay.name(owner)}`;
+  const ownerName = (/** @type {number} */ owner) => `${letterOf(owner)} ${replay.name(owner)}`;
   return [
     ...(memo.walls.has(row * frame.config.cols + col) ? ["wall"] : []),
-    ...frame.bots.filter(here).map(({ owner, id }) => `bot ${id} of ${whose(owner)}`),
-    ...frame.cores.filter(here).map(({ owner, active }) => `${active ? "core" : "razed core"} of ${whose(owner)}`),
+    ...frame.bots.filter(here).map(({ owner, id }) => `bot ${id} of ${ownerName(owner)}`),
+    ...frame.cores.filter(here).map(({ owner, active }) => `${active ? "core" : "razed core"} of ${ownerName(owner)}`),
     ...frame.nodes.filter(here).map(({ energy }) => (energy ? "energy" : "empty node")),
-    ...frame.dead.filter(here).map(({ owner }) => `a bot of ${whose(owner)} died`),
+    ...frame.dead.filter(here).map(({ owner }) => `a bot of ${ownerName(owner)} died`),
   ];
 }
 
@@ -412,8 +412,8 @@ function sightOf({ frame, focus, memo }) {
   if (focus < 0) {
     return () => true;
   }
-  const known = memo.sight.get(frame);
-  const tiles = known?.focus === focus ? known.tiles : tilesInSight(frame, focus);
+  const entry = memo.sight.get(frame);
+  const tiles = entry?.focus === focus ? entry.tiles : tilesInSight(frame, focus);
   memo.sight.set(frame, { focus, tiles });
   return ({ row, col }) => tiles[row * frame.config.cols + col] === 1;
 }
@@ -560,9 +560,9 @@ function drawTrails(scene, visible) {
  * @returns {Map<number, Bot>}
  */
 function byId(memo, frame) {
-  const known = memo.ids.get(frame) ?? new Map(frame.bots.map((bot) => [bot.id, bot]));
-  memo.ids.set(frame, known);
-  return known;
+  const bots = memo.ids.get(frame) ?? new Map(frame.bots.map((bot) => [bot.id, bot]));
+  memo.ids.set(frame, bots);
+  return bots;
 }
 
 /**
@@ -608,7 +608,7 @@ function drawFog(scene, visible) {
   if (focus < 0) {
     return;
   }
-  const { left, top, right, bottom } = seen(scene, frame.config.cols, frame.config.rows);
+  const { left, top, right, bottom } = cellsInSight(scene, frame.config.cols, frame.config.rows);
   ctx.fillStyle = "#000000b8";
   ctx.beginPath();
   for (let row = top; row < bottom; row++) {

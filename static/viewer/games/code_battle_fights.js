@@ -57,7 +57,7 @@ function nearest2(bot, bots, { rows, cols }) {
   let least = Infinity;
   for (const { row, col, owner } of bots) {
     if (owner !== bot.owner) {
-      const [down, across] = [apart(row, bot.row, rows), apart(col, bot.col, cols)];
+      const [down, across] = [distanceOf(row, bot.row, rows), distanceOf(col, bot.col, cols)];
       least = Math.min(least, down * down + across * across);
     }
   }
@@ -70,7 +70,7 @@ function nearest2(bot, bots, { rows, cols }) {
  * @param {number} size
  * @returns {number} how far they are apart on a torus
  */
-function apart(one, other, size) {
+function distanceOf(one, other, size) {
   const away = Math.abs(one - other);
   return Math.min(away, size - away);
 }

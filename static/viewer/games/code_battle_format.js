@@ -142,7 +142,7 @@ function after(state, turn) {
       const active = core.active && !razed.has(keyOf(core));
       return { ...core, active, last_spawn: spawnedAt.has(keyOf(core)) ? number : core.last_spawn };
     }),
-    bots: [...without(moved(state, turn), dead), ...spawns],
+    bots: [...without(botsAfter(state, turn), dead), ...spawns],
     next_bot_id: state.next_bot_id + spawns.length,
     players: state.players.map((counts, slot) => {
       const gained = listed(fields(turn.energy_collected)[slot]).length;
@@ -160,7 +160,7 @@ function after(state, turn) {
  * @param {Record<string, unknown>} turn
  * @returns {Bot[]}
  */
-function moved({ bots, config }, turn) {
+function botsAfter({ bots, config }, turn) {
   /** @type {Map<string, [number, number]>} the way of each bot that moves, by owner and tile */
   const ways = new Map();
   for (const [slot, moves] of Object.entries(fields(turn.moves))) {
@@ -183,7 +183,7 @@ function moved({ bots, config }, turn) {
  * @returns {Bot[]}
  */
 function without(bots, dead) {
-  const left = dead.map((one) => `${one.owner}.${keyOf(one)}`);
+  const left = dead.map((bot) => `${bot.owner}.${keyOf(bot)}`);
   return bots.filter((bot) => {
     const place = left.indexOf(`${bot.owner}.${keyOf(bot)}`);
     if (place >= 0) {
@@ -200,8 +200,8 @@ function without(bots, dead) {
  * @returns {Node[]}
  */
 function nodesAfter({ nodes, config }, turn) {
-  const taken = Object.values(fields(turn.energy_collected)).flatMap(listed);
-  const emptied = keysOf([...taken, ...listed(turn.energy_destroyed)], config);
+  const harvest = Object.values(fields(turn.energy_collected)).flatMap(listed);
+  const emptied = keysOf([...harvest, ...listed(turn.energy_destroyed)], config);
   const filled = keysOf(listed(turn.energy_spawned), config);
   return nodes.map((node) => {
     const key = keyOf(node);

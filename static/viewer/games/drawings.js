@@ -30,14 +30,14 @@ export class Drawings {
     this.replay = replay;
     this.address = address;
     /** @type {Map<string, string>} by turn and theme */
-    this.kept = new Map();
+    this.cache = new Map();
     /** @type {Set<string>} */
     this.pending = new Set();
     /** Why a turn cannot be drawn, "" while all can. */
     this.trouble = "";
     /** @type {() => void} is called when there is more to show */
     this.again = () => {};
-    this.packed = brought();
+    this.bundle = bundleOfPage();
   }
 
   /**
@@ -47,13 +47,13 @@ export class Drawings {
    * @returns {string | null}
    */
   at(turn, dark) {
-    const known = this.kept.get(`${turn} ${dark}`) ?? null;
-    if (known === null) {
+    const drawing = this.cache.get(`${turn} ${dark}`) ?? null;
+    if (drawing === null) {
       void this.fetch(turn, dark);
-    } else if (turn + AT_ONCE / 2 < this.replay.last && !this.kept.has(`${turn + AT_ONCE / 2} ${dark}`)) {
+    } else if (turn + AT_ONCE / 2 < this.replay.last && !this.cache.has(`${turn + AT_ONCE / 2} ${dark}`)) {
       void this.fetch(turn + AT_ONCE / 2, dark);
     }
-    return known;
+    return drawing;
   }
 
   /**
@@ -66,11 +66,11 @@ export class Drawings {
     if (turns.length === 0) {
       return;
     }
-    const keys = turns.map((one) => `${one} ${dark}`);
+    const keys = turns.map((number) => `${number} ${dark}`);
     keys.forEach((key) => this.pending.add(key));
     try {
-      const drawn = await (this.packed ? fromPage(await this.packed, turns, dark) : this.ask(turns, dark));
-      keys.forEach((key, index) => this.keep(key, drawn[index]));
+      const drawings = await (this.bundle ? fromPage(await this.bundle, turns, dark) : this.ask(turns, dark));
+      keys.forEach((key, index) => this.keep(key, drawings[index]));
       this.trouble = "";
     } catch (error) {
       this.trouble = error instanceof Error ? error.message : String(error);
@@ -90,12 +90,12 @@ export class Drawings {
     const size = JSON.stringify(this.replay.frame(turn)).length;
     const most = Math.max(1, Math.min(AT_ONCE, Math.floor(LARGEST / size) - BEFORE));
     const turns = [];
-    for (let one = turn; one <= Math.min(this.replay.last, turn + most - 1); one += 1) {
-      const key = `${one} ${dark}`;
-      if (this.kept.has(key) || this.pending.has(key)) {
+    for (let number = turn; number <= Math.min(this.replay.last, turn + most - 1); number += 1) {
+      const key = `${number} ${dark}`;
+      if (this.cache.has(key) || this.pending.has(key)) {
         return turns;
       }
-      turns.push(one);
+      turns.push(number);
     }
     return turns;
   }
@@ -105,9 +105,9 @@ export class Drawings {
    * @param {string} drawing
    */
   keep(key, drawing) {
-    this.kept.set(key, drawing);
-    if (this.kept.size > MOST_KEPT) {
-      this.kept.delete(/** @type {string} */ (this.kept.keys().next().value));
+    this.cache.set(key, drawing);
+    if (this.cache.size > MOST_KEPT) {
+      this.cache.delete(/** @type {string} */ (this.cache.keys().next().value));
     }
   }
 
@@ -140,13 +140,13 @@ export class Drawings {
   }
 }
 
-/** @typedef {{turns: number[], light: string[], dark: string[]}} Packed */
+/** @typedef {{turns: number[], light: string[], dark: string[]}} Bundle */
 
 /**
  * Give the drawings that stand in the page.
- * @returns {Promise<Packed> | null} null where the server is asked
+ * @returns {Promise<Bundle> | null} null where the server is asked
  */
-function brought() {
+function bundleOfPage() {
   const data = byId("frames-data");
   if (!data || data.textContent.trim() === "") {
     return null;
@@ -157,12 +157,12 @@ function brought() {
 
 /**
  * Give drawings of the page; of turns that it does not bring, those before them.
- * @param {Packed} packed
+ * @param {Bundle} bundle
  * @param {number[]} turns
  * @param {boolean} dark
  * @returns {string[]}
  */
-function fromPage(packed, turns, dark) {
-  const drawn = dark ? packed.dark : packed.light;
-  return turns.map((turn) => drawn[Math.max(0, packed.turns.findLastIndex((one) => one <= turn))]);
+function fromPage(bundle, turns, dark) {
+  const drawings = dark ? bundle.dark : bundle.light;
+  return turns.map((turn) => drawings[Math.max(0, bundle.turns.findLastIndex((start) => start <= turn))]);
 }

@@ -24,8 +24,8 @@ const LONGEST = 140;
  */
 export function drawnGame(replay, { drawing, frames }) {
   const drawings = new Drawings(replay, frames ?? "");
-  const shared = { ...partsOf(replay), listen: (/** @type {() => void} */ again) => { drawings.again = again; } };
-  return drawing === "svg" ? { ...shared, ...asPicture(drawings) } : { ...shared, ...asText(drawings) };
+  const parts = { ...partsOf(replay), listen: (/** @type {() => void} */ again) => { drawings.again = again; } };
+  return drawing === "svg" ? { ...parts, ...asPicture(drawings) } : { ...parts, ...asText(drawings) };
 }
 
 /**

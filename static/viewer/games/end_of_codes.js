@@ -1,7 +1,7 @@
 /** End of Codes: creatures as circles on numbered cells; (0, 0) is bottom left. */
 
 import { contextOf } from "../canvas.js";
-import { axes, colour, cross, disc, grid, inks, ringSpot, seen, strength } from "../drawing.js";
+import { axes, cellsInSight, colour, cross, disc, grid, inks, ringSpot, strength } from "../drawing.js";
 import { atStart, atTurn, faulty, inTurn, reasonOf } from "../ending.js";
 import { fields, listed } from "../json.js";
 import { letterOf, pathOf } from "../palette.js";
@@ -106,19 +106,19 @@ export const END_OF_CODES = {
 
   happened(moment) {
     const { replay, before, after, actions } = moment;
-    const lost = differences(before, after, replay);
+    const losses = differences(before, after, replay);
     return replay.seats
-      .filter(({ index }) => before.players[index].died === null || lost[index].died)
+      .filter(({ index }) => before.players[index].died === null || losses[index].died)
       .map(({ key, index }) => {
         const intents = intentsOf(actions[key]);
-        const moved = intents.filter(({ action }) => action === "move").length;
-        const attacked = intents.filter(({ action }) => action === "attack").length;
-        const { died, hits } = lost[index];
-        const done = [moved ? countOf(moved, "move") : "", attacked ? countOf(attacked, "attack") : ""].filter(Boolean);
-        const parts = [done.join(", ") || "idle"];
+        const moves = intents.filter(({ action }) => action === "move").length;
+        const attacks = intents.filter(({ action }) => action === "attack").length;
+        const { died, hits } = losses[index];
+        const deeds = [moves ? countOf(moves, "move") : "", attacks ? countOf(attacks, "attack") : ""].filter(Boolean);
+        const parts = [deeds.join(", ") || "idle"];
         parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
         // Of the dead, a row has no room to tell the hit points too.
-        const short = died ? [`${died} died`, ...done] : [parts[0], hits ? `lost ${hits}` : ""];
+        const short = died ? [`${died} died`, ...deeds] : [parts[0], hits ? `lost ${hits}` : ""];
         return { seat: index, text: parts.filter(Boolean).join("; "), short: short.filter(Boolean).join("; ") };
       });
   },
@@ -132,9 +132,9 @@ export const END_OF_CODES = {
     );
     const words = fallen.slice(0, 4).map(({ died, name }) => `${name} lost ${countOf(died, "creature")}`);
     const rest = fallen.length > 4 ? [`${fallen.length - 4} more lost some`] : [];
-    const gone = out.map(({ name }) => `${doing(name, "is", "are")} out`);
+    const exits = out.map(({ name }) => `${doing(name, "is", "are")} out`);
     return fallen.length || out.length
-      ? [{ kind: "death", text: [...words, ...rest, ...gone].join(", "), ...shortOf(gone, fallen, before) }]
+      ? [{ kind: "death", text: [...words, ...rest, ...exits].join(", "), ...shortOf(exits, fallen, before) }]
       : [];
   },
 
@@ -178,38 +178,38 @@ function fallenIn({ players, round }, replay) {
 
 /**
  * Give what the line of turns says of deaths, and how much they weigh.
- * @param {string[]} gone who is out
+ * @param {string[]} exits who is out
  * @param {{died: number}[]} fallen
  * @param {Frame} before
  * @returns {{short?: string, weight: number}}
  */
-function shortOf(gone, fallen, before) {
+function shortOf(exits, fallen, before) {
   const died = fallen.reduce((sum, each) => sum + each.died, 0);
   const living = before.creatures.filter(({ hp }) => hp > 0).length;
-  return gone.length ? { short: gone.join(", "), weight: 70 } : { weight: (30 * died) / Math.max(1, living) };
+  return exits.length ? { short: exits.join(", "), weight: 70 } : { weight: (30 * died) / Math.max(1, living) };
 }
 
 /**
  * Give what a player's creatures were told to do.
- * @param {unknown} sent
+ * @param {unknown} action
  * @returns {Record<string, unknown>[]}
  */
-function intentsOf(sent) {
-  return listed(fields(sent).intent).map(fields);
+function intentsOf(action) {
+  return listed(fields(action).intent).map(fields);
 }
 
 /**
  * Add up a number of every living creature, by player.
  * @param {Frame} frame
  * @param {Replay} replay
- * @param {(creature: Creature) => number} of
+ * @param {(creature: Creature) => number} measure
  * @returns {number[]}
  */
-function summed(frame, replay, of) {
+function summed(frame, replay, measure) {
   const sums = replay.seats.map(() => 0);
   for (const creature of frame.creatures) {
     if (creature.hp > 0) {
-      sums[replay.seat(creature.userid)] += of(creature);
+      sums[replay.seat(creature.userid)] += measure(creature);
     }
   }
   return sums;
@@ -223,16 +223,16 @@ function summed(frame, replay, of) {
  * @returns {{died: number, hits: number}[]}
  */
 function differences(before, after, replay) {
-  const lost = replay.seats.map(() => ({ died: 0, hits: 0 }));
+  const losses = replay.seats.map(() => ({ died: 0, hits: 0 }));
   after.creatures.forEach((creature, index) => {
     const old = before.creatures[index];
     if (creature !== old && creature.hp < old.hp) {
-      const sum = lost[replay.seat(creature.userid)];
+      const sum = losses[replay.seat(creature.userid)];
       sum.hits += old.hp - Math.max(creature.hp, 0);
       sum.died += old.hp > 0 && creature.hp <= 0 ? 1 : 0;
     }
   });
-  return lost;
+  return losses;
 }
 
 /**
@@ -242,9 +242,9 @@ function differences(before, after, replay) {
  * @returns {Index}
  */
 function indexed(memo, frame) {
-  const known = memo.index.get(frame);
-  if (known) {
-    return known;
+  const index = memo.index.get(frame);
+  if (index) {
+    return index;
   }
   const living = frame.creatures.filter(({ hp }) => hp > 0);
   const lookup = {
@@ -258,7 +258,7 @@ function indexed(memo, frame) {
 /** @param {Scene} scene */
 function drawCreatures(scene) {
   const { frame, camera } = scene;
-  const view = seen(scene, frame.W, frame.H);
+  const view = cellsInSight(scene, frame.W, frame.H);
   const living = frame.creatures.filter(({ hp, x, y }) => {
     const top = frame.H - 1 - y;
     return hp > 0 && x >= view.left && x < view.right && top >= view.top && top < view.bottom;
@@ -319,9 +319,9 @@ function drawSmall(scene, living) {
  * @returns {Layer}
  */
 function layerOf({ ctx: { canvas: { width, height } }, memo, mini }) {
-  const known = memo.layers.get(mini);
-  if (known?.image.width === width && known.image.height === height) {
-    return known;
+  const candidate = memo.layers.get(mini);
+  if (candidate?.image.width === width && candidate.image.height === height) {
+    return candidate;
   }
   const ctx = hidden(width, height);
   const image = ctx.createImageData(width, height);
@@ -360,9 +360,9 @@ function stampOf(scene, seat, level, pixels) {
   const { stamps } = scene.memo;
   const faded = strength(scene, seat) < 1 ? 1 : 0;
   const name = ((((seat + 1) * LEVELS + level) * 2 + faded) * 2 + (scene.dark ? 1 : 0)) * 256 + Math.min(pixels, 255);
-  const known = stamps.get(name);
-  if (known) {
-    return known;
+  const mark = stamps.get(name);
+  if (mark) {
+    return mark;
   }
   const alpha = (0.55 + (0.45 * level) / (LEVELS - 1)) * strength(scene, seat);
   const stamp = smallMark(seat, colour(scene, seat), alpha, pixels);
@@ -421,9 +421,9 @@ function drawDeaths(scene) {
  * @returns {Creature[]}
  */
 function deathsOf({ replay, memo: { deaths } }, turn) {
-  const known = deaths.get(turn);
-  if (known) {
-    return known;
+  const list = deaths.get(turn);
+  if (list) {
+    return list;
   }
   const [before, after] = [replay.frame(turn - 1), replay.frame(turn)];
   const died = after.creatures.filter((creature, index) => {
@@ -445,8 +445,8 @@ function drawAttacks(scene) {
   ctx.lineWidth = Math.max(0.1, 1.5 / camera.scale);
   ctx.lineCap = "round";
   ctx.beginPath();
-  for (const sent of Object.values(replay.actions(turn))) {
-    for (const { creatureid, action, direction } of intentsOf(sent)) {
+  for (const orders of Object.values(replay.actions(turn))) {
+    for (const { creatureid, action, direction } of intentsOf(orders)) {
       const creature = ids.get(creatureid);
       const step = STEPS[String(direction)];
       if (action === "attack" && creature && step) {

@@ -64,19 +64,19 @@ export const HEXAGON = {
     const [row, col] = cell;
     const value = frame.cells[row][col];
     const chip = `chip of ${letterOf(replay.seat(value))} ${replay.name(value)}`;
-    const what = value === -1 ? "stone" : value === 0 ? "empty" : chip;
+    const content = value === -1 ? "stone" : value === 0 ? "empty" : chip;
     const [atX, atY] = middle(row, col);
-    return { key: `${row},${col}`, text: `[${row}, ${col}] ${what}`, x: atX, y: atY, r: 0.46 };
+    return { key: `${row},${col}`, text: `[${row}, ${col}] ${content}`, x: atX, y: atY, r: 0.46 };
   },
 
   happened({ replay, before, after, actions }) {
     return moves(actions).map(({ player, from, to }) => {
       const seat = replay.seat(player);
       const jumped = isJump(after, from);
-      const lost = captured(before, after, player).length;
-      const took = lost ? ` and captured ${countOf(lost, "chip")}` : "";
-      const text = `${jumped ? "jumped" : "multiplied"} from [${from.join(", ")}] to [${to.join(", ")}]${took}`;
-      const short = `${jumped ? "jump " : ""}${from} to ${to}${lost ? `, +${lost}` : ""}`;
+      const captures = captured(before, after, player).length;
+      const capture = captures ? ` and captured ${countOf(captures, "chip")}` : "";
+      const text = `${jumped ? "jumped" : "multiplied"} from [${from.join(", ")}] to [${to.join(", ")}]${capture}`;
+      const short = `${jumped ? "jump " : ""}${from} to ${to}${captures ? `, +${captures}` : ""}`;
       return { seat, text, short };
     });
   },

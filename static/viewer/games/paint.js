@@ -72,11 +72,11 @@ export const PAINT = {
   },
 
   happened({ replay, before, after, actions }) {
-    const gains = taken(replay, before, after);
+    const gains = gainsOf(replay, before, after);
     return replay.seats.map(({ key, index }) => {
       const { type, direction } = fields(actions[key]);
-      const what = ARROWS[String(direction)];
-      const did = what ? `${type === "shoot" ? "shot" : "walked"} ${what}` : "stood still";
+      const arrow = ARROWS[String(direction)];
+      const did = arrow ? `${type === "shoot" ? "shot" : "walked"} ${arrow}` : "stood still";
       const { fresh, stolen } = gains[index];
       const painted = fresh + stolen ? `, painted ${countOf(fresh + stolen, "square")}` : "";
       const text = `${did}${painted}${stolen ? `, ${stolen} taken from others` : ""}`;
@@ -86,7 +86,7 @@ export const PAINT = {
   },
 
   events({ replay, before, after }) {
-    return taken(replay, before, after)
+    return gainsOf(replay, before, after)
       .map(({ stolen }, index) => ({
         kind: /** @type {const} */ ("capture"),
         stolen,
@@ -140,7 +140,7 @@ function owned(frame, replay) {
  * @param {Frame} after
  * @returns {{fresh: number, stolen: number}[]}
  */
-function taken(replay, before, after) {
+function gainsOf(replay, before, after) {
   const gains = replay.seats.map(() => ({ fresh: 0, stolen: 0 }));
   after.colors.forEach((row, at) => {
     if (row !== before.colors[at]) {

@@ -23,13 +23,13 @@ export const CIRCUIT_WARS = {
   label: (move) => move,
 
   press(turn, at) {
-    turn.picked = segmentAt(turn, at);
-    return turn.picked !== null;
+    turn.pick = segmentAt(turn, at);
+    return turn.pick !== null;
   },
 
   drop(turn, at) {
     const segment = segmentAt(turn, at);
-    return segment && segment.key === turn.picked?.key ? segment.move : null;
+    return segment && segment.key === turn.pick?.key ? segment.move : null;
   },
 
   refusal({ frame }, place) {

@@ -28,36 +28,36 @@ export const HEXAGON = {
 
   press(turn, at) {
     const cell = cellAt(turn.frame.size, at.x, at.y);
-    if (turn.picked && moveTo(turn, cell)) {
+    if (turn.pick && moveTo(turn, cell)) {
       return true;
     }
-    turn.picked = cell && turn.moves.some(({ move_from: from }) => same(from, cell)) ? cell : null;
-    return turn.picked !== null;
+    turn.pick = cell && turn.moves.some(({ move_from: from }) => same(from, cell)) ? cell : null;
+    return turn.pick !== null;
   },
 
   drop(turn, at) {
     const cell = cellAt(turn.frame.size, at.x, at.y);
     const move = moveTo(turn, cell);
-    if (!move && !same(turn.picked, cell)) {
-      turn.picked = null;
+    if (!move && !same(turn.pick, cell)) {
+      turn.pick = null;
     }
     return move;
   },
 
   refusal(turn, at) {
     const cell = cellAt(turn.frame.size, at.x, at.y);
-    return turn.picked ? noTarget(turn, turn.picked, cell) : noChip(turn, cell);
+    return turn.pick ? noTarget(turn, turn.pick, cell) : noChip(turn, cell);
   },
 
   draw(scene, turn, pointer) {
     const { ctx } = scene;
-    const { picked } = turn;
+    const { pick } = turn;
     ctx.lineWidth = 0.05;
     ctx.strokeStyle = inks(scene).glow;
-    const from = picked ? [picked] : distinct(turn.moves.map(({ move_from: cell }) => cell));
+    const from = pick ? [pick] : distinct(turn.moves.map(({ move_from: cell }) => cell));
     from.forEach((cell) => ring(ctx, cell, 0.43));
-    if (picked) {
-      targets(turn).forEach((cell) => drawTarget(scene, picked, cell));
+    if (pick) {
+      targets(turn).forEach((cell) => drawTarget(scene, pick, cell));
       if (pointer) {
         ctx.globalAlpha = 0.7;
         disc(scene, turn.seat, pointer.x, pointer.y, 0.32);
@@ -77,8 +77,8 @@ export const HEXAGON = {
  * @param {Turn} turn
  * @returns {Cell[]}
  */
-function targets({ moves, picked }) {
-  return moves.filter(({ move_from: from }) => same(from, picked)).map(({ move_to: to }) => to);
+function targets({ moves, pick }) {
+  return moves.filter(({ move_from: from }) => same(from, pick)).map(({ move_to: to }) => to);
 }
 
 /**
@@ -104,11 +104,11 @@ function noChip({ frame, moves, replay, seat }, cell) {
 /**
  * Say why a chip cannot go to a cell.
  * @param {Turn} turn
- * @param {Cell} picked
+ * @param {Cell} pick
  * @param {Cell | null} cell
  * @returns {string} "" if it can, or is only put down or exchanged for another one
  */
-function noTarget(turn, picked, cell) {
+function noTarget(turn, pick, cell) {
   if (cell === null) {
     return "That is outside the board.";
   }
@@ -119,7 +119,7 @@ function noTarget(turn, picked, cell) {
     return "That cell is taken: choose an empty one.";
   }
   const [x, y] = middle(...cell);
-  const [fromX, fromY] = middle(...picked);
+  const [fromX, fromY] = middle(...pick);
   return Math.hypot(x - fromX, y - fromY) < 2.1
     ? "You have no jump left: choose a cell next to the chip."
     : "That is too far: a chip reaches the cells with a dot or a ring.";
@@ -163,8 +163,8 @@ function ring(ctx, [row, col], r) {
  * @param {Cell | null} cell
  * @returns {Move | null} null if there is none
  */
-function moveTo({ moves, picked }, cell) {
-  return moves.find(({ move_from: from, move_to: to }) => same(from, picked) && same(to, cell)) ?? null;
+function moveTo({ moves, pick }, cell) {
+  return moves.find(({ move_from: from, move_to: to }) => same(from, pick) && same(to, cell)) ?? null;
 }
 
 /**

@@ -38,13 +38,13 @@ export const PAINT = {
   label: ({ type, direction }) => `${type} ${NAMES[String(direction)]}`,
 
   press(turn, at) {
-    turn.picked = moveTo(turn, at);
-    return turn.picked !== null;
+    turn.pick = moveTo(turn, at);
+    return turn.pick !== null;
   },
 
   drop: (turn, at) => {
     const move = moveTo(turn, at);
-    return move && JSON.stringify(move) === JSON.stringify(turn.picked) ? move : null;
+    return move && JSON.stringify(move) === JSON.stringify(turn.pick) ? move : null;
   },
 
   refusal(turn, at) {

@@ -48,10 +48,10 @@ import { PAINT } from "./paint.js";
  * The turn of the person at the page; `picked` is what they have taken up.
  * @template [Frame=any]
  * @template [Move=any]
- * @template [Picked=any]
+ * @template [Pick=any]
  * @typedef {{
  *   frame: Frame, replay: import("../replay.js").Replay<Frame>, seat: number, number: number, moves: Move[],
- *   picked: Picked | null, again: boolean,
+ *   pick: Pick | null, again: boolean,
  * }} Turn `number` turns were played before; `again`: the turn before was the same person's
  */
 
@@ -84,7 +84,7 @@ export class Play {
     this.mover = LISTED;
     this.touch = matchMedia("(hover: none) and (pointer: coarse)");
     /** Why the latest press does nothing, "" if it does something. */
-    this.refused = "";
+    this.refusal = "";
     viewer.stage.player = this;
     this.bindBoard(byId("board"));
     this.bindList();
@@ -100,8 +100,8 @@ export class Play {
     let [left, top] = [0, 0];
     board.addEventListener("pointerdown", (event) => { [left, top] = [event.clientX, event.clientY]; });
     board.addEventListener("click", (event) => {
-      if (this.refused && Math.hypot(event.clientX - left, event.clientY - top) <= CLICK) {
-        this.say(this.refused);
+      if (this.refusal && Math.hypot(event.clientX - left, event.clientY - top) <= CLICK) {
+        this.say(this.refusal);
       }
     });
   }
@@ -190,7 +190,7 @@ export class Play {
   begin(replay, { player, turn, moves, words }) {
     const again = Object.keys(replay.actions(replay.last)).join() === player;
     this.turn = {
-      frame: replay.frame(replay.last), replay, seat: replay.seat(player), number: turn, moves, picked: null, again,
+      frame: replay.frame(replay.last), replay, seat: replay.seat(player), number: turn, moves, pick: null, again,
     };
     const legend = this.mover.legend?.(this.touch.matches) ?? [];
     const pads = this.mover.pads ?? [];
@@ -239,7 +239,7 @@ export class Play {
     const trouble = await this.feed.play(turn.number, move);
     this.say(trouble);
     if (trouble !== "") {
-      this.turn = { ...turn, picked: null };
+      this.turn = { ...turn, pick: null };
     }
     this.viewer.stage.request();
   }
@@ -256,7 +256,7 @@ export class Play {
    * Give the move that is chosen in the list, null while nobody is there.
    * @returns {Json}
    */
-  get listed() {
+  get choice() {
     const isThere = byId("hand-list").contains(document.activeElement);
     return isThere ? this.turn?.moves[byId("hand-move").selectedIndex] ?? null : null;
   }
@@ -268,12 +268,12 @@ export class Play {
   press(at) {
     const { open, mover } = this;
     if (!open) {
-      this.refused = this.turn ? EARLIER : byId("hand").hidden ? "" : WAITING;
+      this.refusal = this.turn ? EARLIER : byId("hand").hidden ? "" : WAITING;
       return false;
     }
     const why = mover.refusal?.(open, at) ?? "";
     const isOurs = Boolean(mover.press?.(open, at));
-    this.refused = isOurs ? "" : why;
+    this.refusal = isOurs ? "" : why;
     return isOurs;
   }
 
@@ -308,12 +308,12 @@ export class Play {
    * @param {Place | null} pointer
    */
   draw(scene, pointer) {
-    const { open, listed } = this;
+    const { open, choice } = this;
     if (open) {
       this.mover.draw?.(scene, open, pointer);
     }
-    if (open && listed !== null) {
-      this.mover.preview?.(scene, open, listed);
+    if (open && choice !== null) {
+      this.mover.preview?.(scene, open, choice);
     }
   }
 }

@@ -242,20 +242,20 @@ def test_small_things_of_different_players_differ_in_shape(opened: Open) -> None
 @pytest.mark.thorough
 def test_a_cross_fades_where_a_creature_died(opened: Open) -> None:
     page = opened("end-of-codes")
-    known = frames("end-of-codes")
+    boards = frames("end-of-codes")
     # A death on a cell that stays empty for the next rounds.
     turn_of, cell = next(
         (turn, (new["x"], new["y"]))
-        for turn in range(1, len(known) - 3)
-        for old, new in zip(known[turn - 1]["creatures"], known[turn]["creatures"], strict=True)
+        for turn in range(1, len(boards) - 3)
+        for old, new in zip(boards[turn - 1]["creatures"], boards[turn]["creatures"], strict=True)
         if old["hp"] > 0 >= new["hp"]
         and not any(
             creature["hp"] > 0 and (creature["x"], creature["y"]) == (new["x"], new["y"])
-            for later in known[turn : turn + 4]
+            for later in boards[turn : turn + 4]
             for creature in later["creatures"]
         )
     )
-    size = (known[0]["W"], known[0]["H"])
+    size = (boards[0]["W"], boards[0]["H"])
     left, top = middle(page, cell[0] + 0.5, size[1] - cell[1] - 0.5, size, 30)
     at = (int(left), int(top))
     redness = []

@@ -82,10 +82,10 @@ def test_the_line_of_turns_is_dragged(opened: Open, game: str) -> None:
 @pytest.mark.parametrize("game", TWO)
 def test_events_are_marked_and_visited(opened: Open, game: str) -> None:
     page = opened(game)
-    drawn = page.evaluate(
+    columns = page.evaluate(
         "Array.from(marks.getContext('2d').getImageData(0, 0, marks.width, marks.height).data)"
     )
-    assert any(drawn)
+    assert any(columns)
     items = page.get_by_role("region", name="List of events").get_by_role("button")
     at = [int(text) for text in items.locator(".at").all_inner_texts()]
     assert at == sorted(at)

@@ -178,12 +178,12 @@ def test_the_cross_of_a_death_stays_one_turn(altered: Altered) -> None:
       CanvasRenderingContext2D.prototype.stroke = stroke;
       return inks.includes("#ff5c5c");
     }"""
-    drawn = [page.evaluate(crosses)]
+    counts = [page.evaluate(crosses)]
     page.keyboard.press("ArrowRight")
     expect(page.locator("#turn")).to_have_text("51")
     page.evaluate(DRAWN)
-    drawn.append(page.evaluate(crosses))
-    assert drawn == [True, False]
+    counts.append(page.evaluate(crosses))
+    assert counts == [True, False]
 
 
 # Without a keyboard

@@ -74,14 +74,14 @@ def test_a_copy_is_independent() -> None:
 
 def test_keys_differ_exactly_when_the_free_segments_do() -> None:
     rng = random.Random(7)
-    seen: dict[int, tuple[Move, ...]] = {}
+    moves_by_hash: dict[int, tuple[Move, ...]] = {}
     for _ in range(100):
         fast = FastBoard(3)
         while not fast.is_over():
             fast.draw(rng.choice(fast.free()))
             free = tuple(segment.move for segment in fast.free())
-            assert seen.setdefault(fast.key, free) == free
-    assert len(set(seen.values())) == len(seen)
+            assert moves_by_hash.setdefault(fast.key, free) == free
+    assert len(set(moves_by_hash.values())) == len(moves_by_hash)
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 31])

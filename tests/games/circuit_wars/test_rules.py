@@ -352,12 +352,12 @@ class TestProperties:
     def test_the_order_never_changes_which_segments_are_drawn(self, size: int, seed: int) -> None:
         rng = random.Random(seed)
         moves = rng.sample(Reference(size).free(), k=min(8, 2 * size * (size + 1)))
-        drawn = [
+        segments = [
             {m for m in Reference(size).names() if board.is_drawn(state.board, parse_move(m))}
             for order in (moves, rng.sample(moves, k=len(moves)))
             if (state := play(order, size)).ended is None
         ]
-        assert all(one == drawn[0] for one in drawn)
+        assert all(one == segments[0] for one in segments)
 
     def test_the_players_outcome_names_both(self) -> None:
         outcome = GAME.outcome(play(BOUNDARY))

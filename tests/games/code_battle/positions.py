@@ -11,6 +11,8 @@ from cw.games.code_battle.rules import CodeBattle
 GAME = CodeBattle()
 CODEC = CodeBattleCodec(GAME)
 SLOTS = "ABCDEF"
+FAR = "A12,0 B12,12"
+"""Bots far off, so that nothing ends."""
 
 DEFAULTS = {
     "max_turns": 500,

@@ -137,9 +137,9 @@ def test_a_service_refuses_what_is_not_signed(
 @pytest.mark.parametrize("skew", [-30, 30])
 def test_a_service_allows_clocks_to_differ(service: CodeBattleBotHandler, skew: int) -> None:
     call = request()
-    sent = str(NOW + skew)
-    mark = signature(SECRET, f"m_1.0.{sent}", call.body or b"")
-    headers = {**call.headers, "X-ACB-Timestamp": sent, "X-ACB-Signature": mark}
+    stamp = str(NOW + skew)
+    mark = signature(SECRET, f"m_1.0.{stamp}", call.body or b"")
+    headers = {**call.headers, "X-ACB-Timestamp": stamp, "X-ACB-Signature": mark}
     reply = service.answer(Request("POST", "/turn", call.body, headers))
     assert reply is not None
     assert reply.status == 200

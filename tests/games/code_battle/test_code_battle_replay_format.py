@@ -44,7 +44,7 @@ def exported(recorded: replay.Document) -> bytes:
     return book.export(recorded, list(replay.states(GAME, recorded)))
 
 
-def written(file: ReplayFile) -> bytes:
+def content(file: ReplayFile) -> bytes:
     """Return the file that the exporter makes of one that was read."""
     assert file.own_match is not None
     states = list(replay.states(GAME, file.document))
@@ -59,7 +59,7 @@ def test_a_file_is_read_back_as_the_match_that_it_tells(match: str) -> None:
     assert proven(file) is None
     assert list(replay.frames(file.document)) == list(replay.frames(recorded))
     assert file.document["result"] == recorded["result"]
-    assert written(file) == data
+    assert content(file) == data
 
 
 def with_timeouts(turns: int) -> replay.Document:
@@ -75,7 +75,7 @@ def test_faults_are_part_of_the_file() -> None:
     data = exported(with_timeouts(5))
     file = decode(data)
     assert proven(file) is None
-    assert written(file) == data
+    assert content(file) == data
     last = list(replay.frames(file.document))[-1]
     assert last["players"][1]["failures"] == 5
     faults = [(fault["turn"], fault["player"], fault["kind"]) for fault in file.document["faults"]]

@@ -277,10 +277,10 @@ class TestReplies:
         with pytest.raises(IllegalAction, match=f"round_{error}"):
             GAME.check(self.STATE, 1, reply)
         by_reply = GAME.step(self.STATE, {1: reply})
-        seen = CODEC.actions_from_json(
+        actions = CODEC.actions_from_json(
             self.STATE, {"1": {"fault": kind, "error": f"round_{error}"}}
         )
-        by_grader = GAME.step(self.STATE, dict(seen))
+        by_grader = GAME.step(self.STATE, dict(actions))
         assert CODEC.state_to_json(by_reply) == CODEC.state_to_json(by_grader)
         assert by_reply.players[0].died == 8
 

@@ -17,7 +17,7 @@ class TestHexagon:
         look = Look(document, turn)
         actions = document["turns"][turn - 1]["actions"].values() if turn else ()
         moved = [cell for move in actions for cell in (move["move_from"], move["move_to"])]
-        seen = set()
+        kinds = set()
         for row, cells in enumerate(look.frame["cells"]):
             away = abs(row - 3)
             first = (1 + away - row % 2) // 2
@@ -28,8 +28,8 @@ class TestHexagon:
                 colour = colours.get(value) or colour_of(value - 1, dark=False)
                 if [row, col] not in moved:
                     assert look.at(x, y + 0.28) == rgb(colour), (row, col)
-                seen.add(value)
-        assert {-1, 0 if turn < 31 else 1, 1} <= seen
+                kinds.add(value)
+        assert {-1, 0 if turn < 31 else 1, 1} <= kinds
 
     def test_the_target_of_a_move_is_ringed(self) -> None:
         document = document_of("hexagon")

@@ -106,5 +106,9 @@ def test_a_service_follows_a_whole_battle() -> None:
             "changes": [list(change) for change in state.changes],
         }
         service.answer(Request("PUT", "/games/b", json.dumps(battle).encode()))
-        known = service.games["b"].state
-        assert (known.cells, known.jumps, known.placed) == (state.cells, state.jumps, state.placed)
+        copy = service.games["b"].state
+        assert (copy.cells, copy.jumps, copy.placed) == (
+            state.cells,
+            state.jumps,
+            state.placed,
+        )

@@ -84,13 +84,13 @@ def test_what_is_wrong_is_told_and_values_are_kept(
     site: Site, values: dict[str, str], errors: dict[str, str]
 ) -> None:
     good = {"username": "Ada", "password": "123456", "email": "ada@example.org"}
-    sent = good | values
+    form = good | values
     visitor = site.visitor()
-    page = visitor.fill("/register", **{"password_repeat": sent["password"]} | sent)
+    page = visitor.fill("/register", **{"password_repeat": form["password"]} | form)
     assert page.status_code == 422
     assert errors_of(page) == errors
-    assert value_of(page, "username") == sent["username"]
-    assert value_of(page, "email") == sent["email"]
+    assert value_of(page, "username") == form["username"]
+    assert value_of(page, "email") == form["email"]
     assert value_of(page, "password") is None
     assert value_of(page, "password_repeat") is None
     assert not visitor.is_player()

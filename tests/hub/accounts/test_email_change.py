@@ -61,11 +61,11 @@ def test_a_new_address_is_confirmed_and_the_old_one_is_told(site: Site, ada: Vis
     assert f"A link was sent to {NEW}" in words_of(ada.open("/settings"))
     site.do_jobs()
     assert address_of(site) == (OLD, True), "nothing has changed yet"
-    sent = letters(site)
-    assert set(sent) == {OLD, NEW}
-    assert "Subject: Your e-mail address is about to change" in sent[OLD]
-    assert "/email/" not in sent[OLD]
-    assert NEW not in sent[OLD]
+    mails = letters(site)
+    assert set(mails) == {OLD, NEW}
+    assert "Subject: Your e-mail address is about to change" in mails[OLD]
+    assert "/email/" not in mails[OLD]
+    assert NEW not in mails[OLD]
     path = link_in(site)
     visitor = site.visitor()
     assert "Confirm my e-mail" in visitor.open(path).text

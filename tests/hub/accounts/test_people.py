@@ -125,21 +125,21 @@ def test_a_dated_hash_is_renewed_at_log_in(town: Town) -> None:
 
 def test_nobody_logs_in_with_a_password_that_was_changed_meanwhile(town: Town) -> None:
     town.register("Ada")
-    seen = town.account("Ada")
-    town.do(lambda s: people.change_password(s, town.clock, seen, "new", remembered=False))
+    account = town.account("Ada")
+    town.do(lambda s: people.change_password(s, town.clock, account, "new", remembered=False))
     with pytest.raises(people.Refused):
-        town.do(lambda s: people.log_in(s, town.clock, seen, remembered=False))
+        town.do(lambda s: people.log_in(s, town.clock, account, remembered=False))
 
 
 def test_the_locked_are_out_and_stay_out(town: Town) -> None:
     user, ticket = town.register("Ada")
-    seen, link = town.account("Ada"), town.link(user)
+    account, link = town.account("Ada"), town.link(user)
     town.do(lambda s: users.lock(s, town.clock, "Ada"))
     locked_at = town.user(user).locked_at
     assert not town.is_in(ticket)
     assert town.account("Ada").is_locked
     with pytest.raises(people.Refused):
-        town.do(lambda s: people.log_in(s, town.clock, seen, remembered=False))
+        town.do(lambda s: people.log_in(s, town.clock, account, remembered=False))
     with pytest.raises(people.LinkExpired):
         town.do(lambda s: people.reset_password(s, town.clock, link, "new"))
     town.clock.advance(DAY)
@@ -200,14 +200,16 @@ def test_an_address_is_confirmed_once(town: Town) -> None:
 
 def test_a_changed_password_ends_other_sessions_and_links_and_opens_one(town: Town) -> None:
     user, first = town.register("Ada")
-    link, seen = town.link(user), town.account("Ada")
-    ticket = town.do(lambda s: people.change_password(s, town.clock, seen, "new", remembered=True))
+    link, account = town.link(user), town.account("Ada")
+    ticket = town.do(
+        lambda s: people.change_password(s, town.clock, account, "new", remembered=True)
+    )
     assert town.is_in(ticket)
     assert not town.is_in(first)
     with pytest.raises(people.LinkExpired):
         town.do(lambda s: people.reset_password(s, town.clock, link, "newer"))
     with pytest.raises(people.Refused):
-        town.do(lambda s: people.change_password(s, town.clock, seen, "late", remembered=True))
+        town.do(lambda s: people.change_password(s, town.clock, account, "late", remembered=True))
     assert town.user(user).password_hash == "new"
 
 
@@ -271,8 +273,8 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     town.do(lambda s: profiles.befriend(s, town.clock, bob, "Ada"))
     town.do(lambda s: profiles.save_profile(s, ada, "GR", date(1990, 1, 2)))
     town.link(ada)
-    seen = town.account("Ada")
-    town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+    account = town.account("Ada")
+    town.do(lambda s: deletion.delete_account(s, town.clock, account))
     lasting_columns = {"id", "role", "created_at", "deleted_at", "username_key", "bot_mails"}
     lasting_columns |= {"host_mails", "digest"}
     row = town.user(ada)
@@ -282,7 +284,7 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     assert town.count(Friend) == 0
     assert town.count(Ticket) == 1
     with pytest.raises(people.Refused):
-        town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+        town.do(lambda s: deletion.delete_account(s, town.clock, account))
     with pytest.raises(people.UsernameTaken):
         town.register("ada")
 
@@ -291,8 +293,8 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
 def test_a_deleted_name_rests_for_ninety_days(town: Town, verb: str) -> None:
     ada, _ = town.register("Ada")
     if verb == "own":
-        seen = town.account("Ada")
-        town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+        account = town.account("Ada")
+        town.do(lambda s: deletion.delete_account(s, town.clock, account))
     else:
         town.do(lambda s: users.delete(s, town.clock, "Ada"))
     assert town.do(lambda s: profiles.find_profile(s, "Ada")) is None
@@ -355,8 +357,8 @@ def test_bots_of_the_deleted_are_retired_and_those_of_end_of_codes_renamed(town:
             session.add(MatchParticipant(match_id=match.id, slot=0, bot_id=bot.id, name="Ada"))
 
     town.do(add_bots)
-    seen = town.account("Ada")
-    town.do(lambda s: deletion.delete_account(s, town.clock, seen))
+    account = town.account("Ada")
+    town.do(lambda s: deletion.delete_account(s, town.clock, account))
     first, second = town.do(lambda s: list(s.scalars(select(Bot).order_by(Bot.id))))
     for bot in (first, second):
         assert bot.status == "RETIRED"

@@ -97,8 +97,8 @@ def test_a_compiler_that_takes_all_memory_is_ended_by_its_limit(tmp_path: Path) 
 
 
 def test_what_has_to_be_built_is_known_by_its_files() -> None:
-    known = [packages.compiled_language(kit("paint", language)) for language in LANGUAGES]
-    assert [language for language in known if language] == COMPILED
+    languages = [packages.compiled_language(kit("paint", language)) for language in LANGUAGES]
+    assert [language for language in languages if language] == COMPILED
     assert packages.compiled_language(["bot.py", "fast.c"]) == ""
     assert packages.compiled_language(["bot.c", "team.toml"]) == ""
 

@@ -17,7 +17,7 @@ from cw.hub.bots.checks import jobs
 from cw.hub.bots.verbs import NewBot
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, MatchParticipant

@@ -22,8 +22,8 @@ from cw.hub.bots.checks import jobs
 from cw.hub.bots.verbs import NameTaken, NewBot
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.planning import Plan, Seat, plan
+from cw.hub.matches.playing.specs import spec_of
 from cw.hub.matches.sending import LOST_AFTER
-from cw.hub.matches.specs import spec_of
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.formats import KINDS

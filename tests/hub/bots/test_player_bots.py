@@ -26,7 +26,7 @@ from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
 from cw.hub.matches import lookup, states
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.practice import practise
 from cw.hub.operation.resources import Resources
 from cw.hub.pages.polls import Tags
@@ -140,10 +140,10 @@ def test_the_secret_lies_sealed(ann: Owner) -> None:
     new = NewBot("hexagon", "Swarm", NOBODY)
     bot = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
     assert re.fullmatch("[0-9a-f]{64}", bot.secret)
-    asked = ann.do(lambda session: bot_health.check_target(session, bot.id))
-    assert asked is not None
-    assert bot.secret.encode() not in asked.secret.data
-    assert ann.resources.sealer.open(asked.secret, asked.secret_row).decode() == bot.secret
+    target = ann.do(lambda session: bot_health.check_target(session, bot.id))
+    assert target is not None
+    assert bot.secret.encode() not in target.secret.data
+    assert ann.resources.sealer.open(target.secret, target.secret_row).decode() == bot.secret
 
 
 def test_a_bot_that_answers_as_it_should_is_active(ann: Owner) -> None:
@@ -174,12 +174,12 @@ def test_a_bot_that_nobody_reaches_is_inactive_and_says_why(ann: Owner) -> None:
 
 def test_what_a_check_finds_too_late_is_not_written(ann: Owner) -> None:
     bot = ann.register()
-    asked = ann.do(lambda session: bot_health.check_target(session, bot))
-    assert asked is not None
+    target = ann.do(lambda session: bot_health.check_target(session, bot))
+    assert target is not None
     fine = [{"step": "answers", "ok": True}]
 
     def note() -> bool:
-        return ann.do(lambda session: bot_health.note_check(session, ann.clock, asked, fine))
+        return ann.do(lambda session: bot_health.note_check(session, ann.clock, target, fine))
 
     ann.do(lambda session: session.execute(update(Bot).values(endpoint="http://elsewhere")))
     assert not note()

@@ -31,9 +31,9 @@ from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.rated import pairing
-from cw.hub.matches.fair_use import SLOTS, must_wait
 from cw.hub.matches.planning import Plan, Seat, plan
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.fair_use import SLOTS, must_wait
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY, of_programs, send_due
 from cw.hub.operation.health.heartbeats import Process
 from cw.hub.operation.resources import Resources
@@ -62,8 +62,8 @@ PAGE = "/bot/Painter"
 def upload(visitor: Visitor, data: bytes, note: str = "", name: str = "bot.zip") -> None:
     """Upload a version of the bot."""
     form = {"csrf_token": visitor.token(PAGE), "note": note}
-    sent = visitor.send_form(f"{PAGE}/upload?game=paint", form, files={"program": (name, data)})
-    assert sent.status_code == 303, sent.text
+    answer = visitor.send_form(f"{PAGE}/upload?game=paint", form, files={"program": (name, data)})
+    assert answer.status_code == 303, answer.text
 
 
 def register(visitor: Visitor, data: bytes = PAINTER, **values: str) -> requests.Response:
@@ -189,8 +189,8 @@ def test_rated_matches_go_on_through_versions_and_each_says_which_one_played(own
     upload(owner.browser, BETTER, note="better")
     owner.do_jobs()
     assert owner.played(owner.rated())["Painter"] == (2, [])
-    chosen = owner.browser.fill(f"{PAGE}/use-version", on=PAGE, version="1", game="paint")
-    assert chosen.status_code == 303
+    answer = owner.browser.fill(f"{PAGE}/use-version", on=PAGE, version="1", game="paint")
+    assert answer.status_code == 303
     assert owner.versions() == [(1, "ready"), (2, "ready")]
     assert owner.played(owner.rated())["Painter"] == (1, [])
     marks = owner.read(lambda session: versions.activations_of(session, owner.bot().id))
@@ -353,10 +353,12 @@ def test_a_daily_game_of_paint_is_played_by_programs_of_people(owner: Owner) -> 
     assert register(other.browser, name="Roller").status_code == 303
     owner.do_jobs()
     with resources.database.writing() as session:
-        of = competitions.new(session, resources.clock, "daily", "paint")
-        competitions.set_state(session, resources.clock, of.id, "running")
-        competitions.set_values(session, resources.clock, of.id, {"options": {"turns": 20}})
-        game = daily.begin(session, resources.clock, of.id)
+        competition = competitions.new(session, resources.clock, "daily", "paint")
+        competitions.set_state(session, resources.clock, competition.id, "running")
+        competitions.set_values(
+            session, resources.clock, competition.id, {"options": {"turns": 20}}
+        )
+        game = daily.begin(session, resources.clock, competition.id)
         row = session.scalars(select(Match.id).where(Match.match_id == game)).one()
         assert of_programs(session, [row]) == {row}
     Worker("me", 1, KINDS).play(resources, row)

@@ -32,7 +32,7 @@ from cw.hub.competitions.tournament.teams.bots import TeamBot
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.competitions.tournament.teams.practice import last_faults, plan_practice
 from cw.hub.matches import sending
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS
@@ -87,12 +87,12 @@ class Duel:
 
     def upload(self, team: str, name: str, data: bytes) -> int:
         """Upload a program as the page does."""
-        of = self.bot(team)
+        bot = self.bot(team)
         with packages.empty_folder() as folder:
-            package = packages.package(name, data, of.game, folder)
-        versions.store(self.resources.objects, of.bot_id, package.data, package.sha256)
+            package = packages.package(name, data, bot.game, folder)
+        versions.store(self.resources.objects, bot.bot_id, package.data, package.sha256)
         upload = Upload(package.sha256, len(package.data), "")
-        return self.do(lambda s: bot_setup.add_version(s, self.resources.clock, of, upload))
+        return self.do(lambda s: bot_setup.add_version(s, self.resources.clock, bot, upload))
 
     def faults(self, match: Match) -> dict[str, list[Any]]:
         return {seat.name: list(seat.faults) for seat in self.of.seats(match)}
@@ -115,12 +115,12 @@ def test_unmodified_clients_play_from_the_start_of_the_host_to_the_ladder(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CW_PAUSE", "0.01")
-    of = evening(site, "circuit-wars", {"size": 3, "openings": 4}, "Alpha", "Beta", "Cheat")
-    of.uploads("Alpha", "game_ai.py", CLIENT)
-    of.uploads("Beta", "game_ai.py", CLIENT)
-    of.uploads("Cheat", "game_ai.py", CHEAT)
-    of.does("start")
-    assert of.do_jobs() == 3
+    duel = evening(site, "circuit-wars", {"size": 3, "openings": 4}, "Alpha", "Beta", "Cheat")
+    duel.uploads("Alpha", "game_ai.py", CLIENT)
+    duel.uploads("Beta", "game_ai.py", CLIENT)
+    duel.uploads("Cheat", "game_ai.py", CHEAT)
+    duel.does("start")
+    assert duel.do_jobs() == 3
     resources = site.resources
     with resources.database.reading() as session:
         seats = session.execute(
@@ -144,23 +144,23 @@ def test_unmodified_clients_play_from_the_start_of_the_host_to_the_ladder(
         # Nobody learns from it where the programs were.
         assert b"/tmp" not in json.dumps(document).encode()
         assert "game_ai" not in json.dumps(document)
-    assert sum(of.points().values()) > 0
-    assert "Round 1 is over." in of.words(LADDER)
+    assert sum(duel.points().values()) > 0
+    assert "Round 1 is over." in duel.words(LADDER)
 
 
 @ON_BOTH
 def test_kit_bots_play_paint_from_the_start_of_the_host_to_the_ladder(site: Site) -> None:
-    of = evening(site, "paint", {"board": "duel"}, "Alpha", "Beta", "Gamma")
-    of.uploads("Alpha", "kit.zip", PAINTER)
-    of.uploads("Beta", "bot.py", b"raise SystemExit('I fell')")
-    of.does("start")
-    assert of.do_jobs() == 3
-    assert of.points()["Alpha"] == 4
-    results = of.payload("/t/t1/grodno/alpha.json")["results"]
+    duel = evening(site, "paint", {"board": "duel"}, "Alpha", "Beta", "Gamma")
+    duel.uploads("Alpha", "kit.zip", PAINTER)
+    duel.uploads("Beta", "bot.py", b"raise SystemExit('I fell')")
+    duel.does("start")
+    assert duel.do_jobs() == 3
+    assert duel.points()["Alpha"] == 4
+    results = duel.payload("/t/t1/grodno/alpha.json")["results"]
     assert {one["outcome"] for one in results} == {"won"}
     (met,) = [one["match"] for one in results if "beta" in (one["first"], one["second"])]
     # What a program has written is for its team and the host.
-    visitors = {**of.teams, "host": of.host, "": site.visitor()}
+    visitors = {**duel.teams, "host": duel.host, "": site.visitor()}
     names = {name for name, one in visitors.items() if "I fell" in one.open(f"/match/{met}").text}
     assert names == {"Beta", "host"}
 
@@ -196,23 +196,23 @@ def test_a_new_version_plays_from_the_next_match_and_an_earlier_one_may_again(pa
             use(paint, number)
 
 
-def use(of: Duel, number: int) -> None:
+def use(duel: Duel, number: int) -> None:
     """Let a version of Alpha play."""
-    clock = of.resources.clock
-    of.do(lambda session: bot_setup.use_version(session, clock, of.bot("alpha"), number))
+    clock = duel.resources.clock
+    duel.do(lambda session: bot_setup.use_version(session, clock, duel.bot("alpha"), number))
 
 
-def practice(of: Duel, team: str) -> str:
+def practice(duel: Duel, team: str) -> str:
     """Play a practice match; return its name."""
-    match, name = of.do(lambda s: plan_practice(s, of.resources.clock, of.bot(team)))
-    WORKER.play(of.resources, match)
+    match, name = duel.do(lambda s: plan_practice(s, duel.resources.clock, duel.bot(team)))
+    WORKER.play(duel.resources, match)
     return name
 
 
 def test_what_is_not_as_it_was_uploaded_is_not_run(paint: Duel) -> None:
     paint.upload("alpha", "kit.zip", PAINTER)
-    of = paint.bot("alpha")
-    key = object_key(of.bot_id, of.versions[0].sha256)
+    bot = paint.bot("alpha")
+    key = object_key(bot.bot_id, bot.versions[0].sha256)
     paint.resources.objects.delete(key)
     paint.resources.objects.put_new(key, packages.pack({"bot.py": b"print(1)"}))
     name = practice(paint, "alpha")
@@ -296,10 +296,10 @@ def test_where_programs_are_switched_off_none_is_run(without_programs: Duel) -> 
 def test_a_service_that_was_a_program_is_told_no_number_of_a_version(resources: Resources) -> None:
     duel = Duel(resources, "hexagon", hosting="sandboxed")
     duel.upload("alpha", "bot.py", b"print(1)")
-    of = duel.bot("alpha")
+    bot = duel.bot("alpha")
     sealer, clock = resources.sealer, resources.clock
-    duel.do(lambda s: bot_setup.set_url(s, clock, sealer, of, "http://127.0.0.1:9"))
+    duel.do(lambda s: bot_setup.set_url(s, clock, sealer, bot, "http://127.0.0.1:9"))
     practice(duel, "alpha")
-    assert duel.do(lambda s: bot_health.check_target(s, of.id)) is not None
-    faults = duel.do(lambda s: last_faults(s, of.id))
+    assert duel.do(lambda s: bot_health.check_target(s, bot.id)) is not None
+    faults = duel.do(lambda s: last_faults(s, bot.id))
     assert faults[0].kind == "startup" or "127.0.0.1" in faults[0].detail

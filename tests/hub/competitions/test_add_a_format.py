@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from cw.hub.bots import verbs as bots
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format, format_named, kinds_of
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS
 from cw.hub.site.processes.ticks import tick

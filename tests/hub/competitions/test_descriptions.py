@@ -101,12 +101,12 @@ def add_all(site: Site) -> dict[str, str]:
 
 @ON_SQLITE
 def test_the_page_of_every_format_shows_it_and_its_card_the_first_sentence(site: Site) -> None:
-    for what, path in add_all(site).items():
+    for kind, path in add_all(site).items():
         page = site.visitor().open(path).text
-        assert "<strong>everybody</strong>" in page, what
-        assert "<script>alert" not in page, what
+        assert "<strong>everybody</strong>" in page, kind
+        assert "<script>alert" not in page, kind
         meta = '<meta property="og:description" content="Open to everybody from Lyon until 1.5.'
-        assert meta in page, what
+        assert meta in page, kind
 
 
 @ON_SQLITE

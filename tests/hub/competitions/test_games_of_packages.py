@@ -15,7 +15,7 @@ from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.doctor import look_at_games
 from cw.hub.competitions.format import format_named
 from cw.hub.competitions.rated import entry, pairing
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import upkeep
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import FORMATS, KINDS
@@ -104,11 +104,11 @@ def test_a_cup_is_played(resources: Resources, tron: None) -> None:
 
 def test_a_round_of_a_tournament_is_played(resources: Resources, tron: None) -> None:
     boards = {"boards": [{"options": SMALL}], "round_every": 60, "plan": "all"}
-    of = Tournament(resources, {"main": {"ann": "roomy", "bob": "random"}}, boards, GAME)
-    of.happens("start")
-    of.play()
-    assert {match.state for match in of.matches()} == {"done"}
-    assert set(of.totals("main")) == {"ann", "bob"}
+    tournament = Tournament(resources, {"main": {"ann": "roomy", "bob": "random"}}, boards, GAME)
+    tournament.happens("start")
+    tournament.play()
+    assert {match.state for match in tournament.matches()} == {"done"}
+    assert set(tournament.totals("main")) == {"ann", "bob"}
 
 
 def test_a_machine_without_the_package_leaves_its_matches_and_says_so(

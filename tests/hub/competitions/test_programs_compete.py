@@ -61,10 +61,10 @@ class Hub:
         with self.resources.database.writing() as session:
             clock = self.site.clock
             new = competitions.new(session, clock, "cup", "paint", slug="spring", title="Spring")
-            of = competitions.facts_of(competitions.lock(session, new.id))
-            CUP.change(session, clock, of, {"bots": ",".join(BOTS), "options": SHORT}, OPERATOR)
-            of = competitions.facts_of(competitions.lock(session, new.id))
-            CUP.steer(session, clock, of, "running", OPERATOR)
+            facts = competitions.facts_of(competitions.lock(session, new.id))
+            CUP.change(session, clock, facts, {"bots": ",".join(BOTS), "options": SHORT}, OPERATOR)
+            facts = competitions.facts_of(competitions.lock(session, new.id))
+            CUP.steer(session, clock, facts, "running", OPERATOR)
         while not self.is_over("cup/spring"):
             tick(self.resources)
             with self.resources.database.reading() as session:
@@ -92,8 +92,8 @@ class Hub:
         """Play a round of a tournament in which each person lets a copy play for a team."""
         settings = {"boards": [{"options": SHORT}], "battles": 1, "round_every": 60}
         groups, teams = [NewGroup("GRODNO")], [NewTeam(name, "GRODNO") for name in ("Alef", "Bet")]
-        of = TournamentConfig("t1", "paint", "Duel", 1, settings, groups, teams)
-        evening = Evening(self.site, of)
+        config = TournamentConfig("t1", "paint", "Duel", 1, settings, groups, teams)
+        evening = Evening(self.site, config)
         for team, owner, bot in zip(evening.teams.values(), self.owners, BOTS, strict=True):
             assert team.log_in(owner).status_code == 303
             with self.resources.database.reading() as session:

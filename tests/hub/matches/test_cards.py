@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from cw.hub.matches.cards import cards
 from cw.hub.matches.cards.cards import Cards
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Match, MatchParticipant

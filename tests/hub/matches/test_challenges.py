@@ -200,8 +200,8 @@ def test_what_cannot_be_is_refused_with_a_sentence(duel: Duel) -> None:
 def test_by_two_at_once_each_match_is_sent_once(duel: Duel) -> None:
     duel.begin()
     with ThreadPoolExecutor(4) as threads:
-        sent = list(threads.map(lambda _: duel.sent(), range(8)))
-    assert len([match for some in sent for match in some]) == 1
+        numbers = list(threads.map(lambda _: duel.sent(), range(8)))
+    assert len([match for some in numbers for match in some]) == 1
 
 
 def test_a_tick_sends_what_waits(duel: Duel) -> None:
@@ -319,9 +319,9 @@ def test_programs_challenge_by_the_api(hexagon: tuple[Site, Visitor, Visitor]) -
     tick(site.resources)
     do_jobs(site)
     at = f"/challenges/{payload['challenge_id']}"
-    seen = bob.read(at)
-    assert (seen["won"], seen["drawn"], seen["lost"], seen["is_over"]) == (1, 0, 0, False)
-    assert seen["left"] == {"matches": 30, "more_at": None}
+    page = bob.read(at)
+    assert (page["won"], page["drawn"], page["lost"], page["is_over"]) == (1, 0, 0, False)
+    assert page["left"] == {"matches": 30, "more_at": None}
     assert Program(site).ask(at).status_code == 401
     busy = ann.do(f"/bots/{own}/challenges", {"opponent": opponent})
     assert (busy.status_code, busy.json()["error"]) == (409, "conflict")

@@ -16,14 +16,15 @@ from cw.hub.bots.verbs import Busy, NewBot
 from cw.hub.bots.versions import uploads
 from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
-from cw.hub.matches import fair_use, planning
+from cw.hub.matches import planning
 from cw.hub.matches.comparisons import progress, verbs, views
 from cw.hub.matches.comparisons.kind import NAME
 from cw.hub.matches.comparisons.progress import AHEAD, MOST_PAIRS
 from cw.hub.matches.comparisons.verbs import Opponent
 from cw.hub.matches.comparisons.views import ComparisonView
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing import fair_use
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.results import BattleResult, SlotResult
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS

@@ -11,7 +11,7 @@ from cw.hub.competitions import maps
 from cw.hub.competitions.rated import pairing
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches import claims
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, Match, MatchParticipant, MatchState, Rating
@@ -137,8 +137,8 @@ def test_no_choice_of_a_list_tells_who_plays(arena: Arena, site: Site) -> None:
         assert here not in text, path
         assert "playing now" not in text, path
     owner = program_of(site, "house", "read")
-    (seen,) = owner.read(f"/bots/{match.bots[0]}/matches")["items"]
-    assert (seen["match_id"], seen["seats"], seen["seed"]) == (here, [], None)
+    (item,) = owner.read(f"/bots/{match.bots[0]}/matches")["items"]
+    assert (item["match_id"], item["seats"], item["seed"]) == (here, [], None)
 
 
 def test_a_bot_learns_nothing_with_the_id_of_its_match(arena: Arena, site: Site) -> None:
@@ -196,10 +196,10 @@ def test_the_map_of_a_match_does_not_follow_from_those_before_it(arena: Arena) -
         table = pairing.Table.of(session, arena.clock, competition)
         for players, uses in table.maps.items():
             assert len(maps.longest_unused(uses or ())) == 25, players
-    drawn = [table.drawn_maps()[2] for _ in range(200)]
-    names = {name for one in drawn for name, _ in one or ()}
+    draws = [table.drawn_maps()[2] for _ in range(200)]
+    names = {name for one in draws for name, _ in one or ()}
     assert 10 < len(names) <= 25
-    assert all(len(one or ()) == 1 for one in drawn)
+    assert all(len(one or ()) == 1 for one in draws)
 
 
 def test_maps_come_in_turn(arena: Arena) -> None:

@@ -32,11 +32,11 @@ def claimed(match_id: str, resources: Resources) -> Claim:
 
 def played() -> MatchProgress:
     """Return a match of eight turns at its end."""
-    seen: list[MatchProgress] = []
+    states: list[MatchProgress] = []
     bots = (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random"))
     spec = MatchSpec("m", "paint", bots, 3, {"turns": 8})
-    asyncio.run(run_match(spec, on_turn=seen.append))
-    return seen[-1]
+    asyncio.run(run_match(spec, on_turn=states.append))
+    return states[-1]
 
 
 def tell(lines: PassingLines, claim: Claim) -> Broadcast:
@@ -76,8 +76,8 @@ def test_a_running_match_is_watched_and_its_seed_stays_hidden(
     news = visitor.open(f"/match/{match}/live?after=6&run={run}")
     assert (len(news.json()["turns"]), news.headers["ETag"]) == (2, whole.headers["ETag"])
     same = {"If-None-Match": whole.headers["ETag"]}
-    known = visitor.open(f"/match/{match}/live?after=6&run={run}", headers=same)
-    assert known.status_code == 304
+    answer = visitor.open(f"/match/{match}/live?after=6&run={run}", headers=same)
+    assert answer.status_code == 304
     # A page that knows another attempt gets the whole of this one.
     assert len(visitor.open(f"/match/{match}/live?after=6&run=0.1").json()["turns"]) == 8
     assert broadcast.turns == 8

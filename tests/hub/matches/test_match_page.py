@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select, update
 
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.views import title_of
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS

@@ -17,7 +17,7 @@ from cw.games.registry import load_game
 from cw.hub.matches import objects, planning
 from cw.hub.matches.objects import link_to
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.replays import objects_of
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS

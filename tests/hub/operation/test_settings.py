@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw.hub.matches.attempt import RENEWED
+from cw.hub.matches.playing.attempt import RENEWED
 from cw.hub.operation.environment import SECRETS, declared, read_settings, setting_rows, variable
 from cw.hub.operation.settings import HubSettings
 
@@ -111,9 +111,9 @@ def test_a_public_site_has_no_default_sender() -> None:
     mail = {"CW_PUBLIC_URL": "https://cw.example", "CW_MAIL": "smtp://mail.example:587"}
     with pytest.raises(UsageError, match="CW_MAIL_FROM must be set"):
         read_settings(mail)
-    known = read_settings({**mail, "CW_MAIL_FROM": "cw@cw.example"})
-    assert known.sender == known.contact == "cw@cw.example"
-    assert known.signed_by == "Circuit Wars"
+    settings = read_settings({**mail, "CW_MAIL_FROM": "cw@cw.example"})
+    assert settings.sender == settings.contact == "cw@cw.example"
+    assert settings.signed_by == "Circuit Wars"
     documents = read_settings({**mail, "CW_MAIL_FROM": "team@endofcodes.com"})
     assert documents.signed_by == "End of Codes"
 

@@ -18,7 +18,7 @@ from cw.errors import Failure
 from cw.hub.clock import utc_now
 from cw.hub.matches import claims, planning, sending, states
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.health import marks
 from cw.hub.operation.health.clock_check import ClockCheck
 from cw.hub.operation.queue import CeleryQueue
@@ -156,8 +156,8 @@ def raise_away() -> None:
 HANGS = """
 import sys, time
 from pathlib import Path
-from cw.hub.matches import attempt
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing import attempt
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import open_resources
 from cw.hub.operation.settings import HubSettings

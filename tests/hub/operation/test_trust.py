@@ -18,7 +18,7 @@ from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.rounds.progress import claimed
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.matches.claims import Claim
-from cw.hub.matches.specs import spec_of
+from cw.hub.matches.playing.specs import spec_of
 from cw.hub.operation import trust
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
@@ -56,29 +56,29 @@ print(b"SECRET" in before.stdout, b"SECRET" in after.stdout, after.returncode)
 
 def test_no_host_lifts_the_sandbox_by_a_form_of_their_own(site: Site) -> None:
     groups, teams = [NewGroup("GRODNO")], [NewTeam("Alpha")]
-    of = Evening(site, TournamentConfig("t1", "paint", "Duel", 1, {}, groups, teams))
-    page = of.host.open(HOST)
+    evening = Evening(site, TournamentConfig("t1", "paint", "Duel", 1, {}, groups, teams))
+    page = evening.host.open(HOST)
     assert "trusted" not in page.text
     for word, status in (("off", 303), ("trusted", 422), ("sandboxed", 303)):
-        answer = of.host.fill(f"{HOST}/settings", on=HOST, hosting=word)
+        answer = evening.host.fill(f"{HOST}/settings", on=HOST, hosting=word)
         assert answer.status_code == status
     assert (
         "hosting must be one of off, sandboxed, not"
-        in of.host.fill(f"{HOST}/settings", on=HOST, hosting="trusted").text
+        in evening.host.fill(f"{HOST}/settings", on=HOST, hosting="trusted").text
     )
     with site.resources.database.reading() as session:
         assert session.query(Competition.settings).scalar()["hosting"] == "sandboxed"
 
 
 def test_tournaments_that_the_operator_names_may_do_without_walls(resources: Resources) -> None:
-    of = Tournament(resources, {"all": {"ann": "", "bob": ""}}, {}, "paint")
-    of.happens("start")
+    tournament = Tournament(resources, {"all": {"ann": "", "bob": ""}}, {}, "paint")
+    tournament.happens("start")
     with resources.database.writing() as session:
-        match = of.matches(1)[0]
+        match = tournament.matches(1)[0]
         claim = Claim(match.id, match.match_id, 1, "tournament", "paint", {}, 1, match.at, ())
         claim = claimed(session, claim)
         slug = session.query(Competition.slug).scalar()
-        bot = session.query(Bot).filter(Bot.team_id == of.teams["ann"]).one()
+        bot = session.query(Bot).filter(Bot.team_id == tournament.teams["ann"]).one()
         assert hosting_by(FORMATS)(session, bot) == ("sandboxed", slug)
         bot.team_id = None
         assert hosting_by(FORMATS)(session, bot) == health.always_sandboxed(session, bot)

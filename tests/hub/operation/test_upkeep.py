@@ -133,9 +133,9 @@ def test_challenges_and_matches_with_a_crash_stay_longer(resources: Resources) -
         keep_in_order(then)
         left = {word for word, key in keys.items() if key in replays(resources)}
         long = {
-            f"{word} {what}"
+            f"{word} {name}"
             for word in ("new", "old", "last")
-            for what in ("challenge 0", "practice 2")
+            for name in ("challenge 0", "practice 2")
         }
         assert left == {*long, "new practice 1"}
     short = replace(resources.settings, replay_days=30, replay_days_long=1)

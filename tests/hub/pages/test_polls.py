@@ -41,14 +41,14 @@ def seconds(site: Site) -> Seconds:
 @contextmanager
 def statements(site: Site) -> Iterator[list[str]]:
     """Note what the database is asked while the block runs."""
-    asked: list[str] = []
+    queries: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if statement != "BEGIN":
-            asked.append(statement)
+            queries.append(statement)
 
     event.listen(site.resources.database.engine, "before_cursor_execute", note)
-    yield asked
+    yield queries
     event.remove(site.resources.database.engine, "before_cursor_execute", note)
 
 
@@ -74,13 +74,13 @@ def test_who_has_what_there_is_is_told_so_without_a_statement(site: Site) -> Non
     site.app.extensions["tags"] = Tags(Seconds())
     visitor, player, match = site.visitor(), site.player("Ada"), public_match(site)
     tag = poll(visitor, match).headers["ETag"]
-    with statements(site) as asked:
+    with statements(site) as queries:
         for browser in (visitor, player):
             answer = poll(browser, match, tag)
             assert (answer.status_code, answer.text) == (304, "")
             assert answer.headers["ETag"] == tag
             assert answer.headers["Cache-Control"] == "private, no-cache"
-    assert asked == []
+    assert queries == []
 
 
 def test_news_are_told_a_second_late_at_most(site: Site, seconds: Seconds) -> None:
@@ -123,9 +123,9 @@ def test_a_bot_is_polled_by_its_owner_alone_and_then_one_statement_asks_who(site
     first = ann.open(path)
     assert first.json() == {"status": "PENDING", "checked_at": ""}
     tag = {"If-None-Match": first.headers["ETag"]}
-    with statements(site) as asked:
+    with statements(site) as queries:
         assert ann.open(path, headers=tag).status_code == 304
-    assert len(asked) == 1
+    assert len(queries) == 1
     assert bob.open(path, headers=tag).status_code == 404
     assert site.visitor().open(path, headers=tag).status_code == 401
     do_jobs(site)

@@ -293,8 +293,8 @@ def test_the_log_names_no_password_and_no_email(
     site.do_jobs()
     site.visitor().fill(site.link(), password="newer secret", password_repeat="newer secret")
     text = "\n".join(record.getMessage() for record in caplog.records if record.name != CLIENT)
-    for what in ("register", "wrong password", "password changed", "reset"):
-        assert re.search(rf"{what} address=127\.0\.0\.1 user=\d", text), what
+    for event in ("register", "wrong password", "password changed", "reset"):
+        assert re.search(rf"{event} address=127\.0\.0\.1 user=\d", text), event
     for secret in (PASSWORD, "wrong\n", "new secret", "newer secret", "example.org", site.link()):
         assert secret not in text
 

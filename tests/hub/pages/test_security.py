@@ -1,29 +1,17 @@
-"""What guards all pages: tokens, headers, https, the size of forms, and who may do what."""
+"""What guards all pages: who may do what, tokens, and the size of forms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import replace
 from random import Random
-from unittest.mock import patch
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select, text
-from sqlalchemy.exc import OperationalError
 
-from cw.hub.operation.resources import Resources
-from cw.hub.operation.settings import HubSettings
-from cw.hub.store.objects import ObjectStore, StoreAway
-from cw.hub.store.tables import Mail
 from tests.effort import amount
-from tests.hub.conftest import ON_SQLITE, StillClock
-from tests.hub.sites import PASSWORD, Site, Visitor, site_on, words_of
+from tests.hub.conftest import ON_SQLITE
+from tests.hub.sites import PASSWORD, Site, Visitor, words_of
 
 pytestmark = ON_SQLITE
-
-AWAY = OperationalError("SELECT", {}, Exception("no connection"))
 EXPIRED = "Your form has expired. Please go back and try again."
 
 WHO = {
@@ -360,123 +348,6 @@ def test_no_cookie_is_set_before_a_form_needs_one(site: Site) -> None:
         assert "Set-Cookie" not in site.visitor().open(path).headers, path
 
 
-# Headers
-
-
-def test_all_pages_have_the_headers(site: Site) -> None:
-    site.player("Ada")
-    for path in ("/", "/login", "/ranking", "/user/Ada", "/games/", "/replays/", "/nothing"):
-        headers = site.visitor().open(path).headers
-        policy = headers["Content-Security-Policy"]
-        for part in (
-            "default-src 'self'",
-            "img-src 'self' blob: data:",
-            "object-src 'none'",
-            "base-uri 'none'",
-            "form-action 'self'",
-            "frame-ancestors 'none'",
-        ):
-            assert part in policy.split("; "), path
-        assert "unsafe" not in policy
-        assert headers["Referrer-Policy"] == "same-origin"
-        assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
-        assert headers["X-Content-Type-Options"] == "nosniff"
-        assert "Strict-Transport-Security" not in headers
-
-
-def test_account_pages_are_stored_nowhere_and_others_asked_for_again(site: Site) -> None:
-    ada = site.player("Ada")
-    for path, lifetime in (
-        ("/settings", "no-store"),
-        ("/reset/x", "no-store"),
-        ("/ranking", "private, no-cache"),
-        ("/games/", "private, no-cache"),
-        ("/user/Ada", "private, no-cache"),
-    ):
-        assert ada.open(path).headers["Cache-Control"] == lifetime
-
-
-# Errors
-
-
-def test_errors_are_one_page_with_a_way_out(site: Site) -> None:
-    page = site.visitor().open("/nothing")
-    assert page.status_code == 404
-    assert "Not Found There is no such page. To the ranking Home Games Documents" in words_of(page)
-    assert 'href="/ranking"' in page.text
-
-
-def test_bots_are_answered_in_json(site: Site) -> None:
-    answer = site.visitor().open("/nothing", headers={"Accept": "application/json"})
-    assert answer.json() == {"error": "There is no such page."}
-
-
-def test_a_fault_of_ours_has_a_number_that_the_log_knows(
-    site: Site, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail() -> str:
-        raise ZeroDivisionError("secret")
-
-    site.app.view_functions["documents.blog"] = fail
-    page = site.visitor().open("/blog")
-    assert page.status_code == 500
-    number = words_of(page).partition("noted as ")[2][:16]
-    assert f"request {number} failed: GET /blog" in caplog.text
-    assert "secret" not in page.text
-
-
-def test_links_are_masked_in_the_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
-    def fail(ticket: str) -> str:
-        raise ZeroDivisionError
-
-    site.app.view_functions["account.reset"] = fail
-    assert site.visitor().open("/reset/very-secret").status_code == 500
-    assert "/reset/..." in caplog.text
-    assert "very-secret" not in caplog.text
-
-
-def test_the_log_says_why_a_page_cannot_be_had(
-    site: Site, caplog: pytest.LogCaptureFixture
-) -> None:
-    with site.resources.database.writing_engine.begin() as connection:
-        connection.execute(text("ALTER TABLE matches RENAME COLUMN turn TO turns"))
-    assert site.visitor().open("/matches").status_code == 503
-    assert "store away: the database does not answer: no such column: matches.turn" in caplog.text
-
-
-def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
-    ada = site.player("Ada")
-    with patch("cw.hub.accounts.access.tickets.find_holder", side_effect=AWAY):
-        for path in ("/ranking", "/settings"):
-            page = ada.open(path)
-            assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
-            assert "The site cannot reach its store. Please try again soon." in words_of(page)
-        assert ada.open("/nothing").status_code == 404
-    with patch.object(ObjectStore, "get", side_effect=StoreAway("gone")):
-        assert ada.open(f"/avatar/{'0' * 64}.webp").status_code == 503
-    assert ada.is_player()
-
-
-def test_a_session_costs_one_statement_and_a_visitor_none(site: Site) -> None:
-    ada = site.player("Ada")
-    statements: list[str] = []
-    engine = site.resources.database.engine
-
-    def note(*args: object) -> None:
-        if args[2] != "BEGIN":
-            statements.append(str(args[2]))
-
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        assert ada.open("/contribute").status_code == 200
-        assert len(statements) == 1
-        assert "tickets" in statements[0]
-        site.visitor().open("/contribute")
-        assert len(statements) == 1
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
-
-
 # Sizes
 
 
@@ -528,106 +399,3 @@ def test_hostile_requests_are_no_fault_of_ours(site: Site) -> None:
             # As servers do: a file that is sent is closed then.
             answer.close()
     assert visitor.is_player()
-
-
-# https
-
-
-@pytest.fixture
-def opened_site(resources: Resources, hub_clock: StillClock) -> Iterator[object]:
-    """Serve hubs with other settings."""
-    with ExitStack() as stack:
-
-        def open_with(**settings: object) -> Site:
-            changed = replace(resources.settings, **settings)  # type: ignore[arg-type]
-            return stack.enter_context(site_on(replace(resources, settings=changed), hub_clock))
-
-        yield open_with
-
-
-PROXIED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
-
-
-def behind_proxy(opened_site: object) -> Site:
-    """Return a site on https behind a proxy of this machine."""
-    return opened_site(  # type: ignore[operator,no-any-return]
-        public_url="https://hub.example", trusted_proxy=("127.0.0.0/8",)
-    )
-
-
-def test_a_site_on_https_sends_others_there(opened_site: object) -> None:
-    visitor = behind_proxy(opened_site).visitor()
-    answer = visitor.open("/login?next=/settings")
-    assert answer.status_code == 308
-    assert answer.headers["Location"] == "https://hub.example/login?next=/settings"
-    assert visitor.send_form("/login", {}).status_code == 403
-
-
-def test_a_site_on_https_has_a_cookie_for_https_alone(opened_site: object) -> None:
-    answer = behind_proxy(opened_site).visitor().open("/login", headers=PROXIED)
-    assert answer.status_code == 200
-    cookie = answer.headers["Set-Cookie"]
-    assert cookie.startswith("__Host-cw=")
-    assert "Secure" in cookie
-    assert "Path=/" in cookie
-    assert "Domain" not in cookie
-    assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
-
-
-def test_forwarded_headers_of_others_are_not_believed(opened_site: object) -> None:
-    site = opened_site(public_url="https://hub.example", trusted_proxy=("10.0.0.0/8",))  # type: ignore[operator]
-    assert site.visitor().open("/login", headers=PROXIED).status_code == 308
-
-
-def test_the_address_of_a_visitor_comes_from_the_proxy(
-    opened_site: object, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO")
-    site = behind_proxy(opened_site)
-    visitor = site.visitor()
-    visitor.headers.update(
-        PROXIED | {"Referer": f"https://127.0.0.1:{site.resources.settings.port}/"}
-    )
-    page = visitor.open("/login")
-    visitor.headers["Cookie"] = page.headers["Set-Cookie"].partition(";")[0]
-    token = page.text.partition('name="csrf_token" value="')[2].partition('"')[0]
-    visitor.send_form("/login", {"csrf_token": token, "username": "x"})
-    assert "wrong password address=203.0.113.9 user=-" in caplog.text
-
-
-def test_links_begin_with_the_address_of_the_site_and_never_with_the_host_header(
-    opened_site: object,
-) -> None:
-    site = opened_site(public_url="http://localhost:9")  # type: ignore[operator]
-    visitor = site.visitor()
-    visitor.register("Ada")
-    visitor.headers["Host"] = "evil.example"
-    site.visitor().fill("/forgot", username="Ada")
-    site.do_jobs()
-    assert site.link().startswith("/reset/")
-    assert all("evil" not in mail for mail in site.mails())
-
-
-def test_accounts_are_closed_where_somebody_may_listen(opened_site: object) -> None:
-    closed = opened_site(public_url="http://hub.example")  # type: ignore[operator]
-    for path in ("/login", "/register", "/settings", "/reset/x"):
-        page = closed.visitor().open(path)
-        assert page.status_code == 403
-        assert "https" in words_of(page)
-    assert closed.visitor().open("/ranking").status_code == 200
-    opened = opened_site(public_url="http://hub.example", allow_http=True)  # type: ignore[operator]
-    assert opened.visitor().open("/login").status_code == 200
-
-
-def test_a_site_that_is_not_local_sends_the_confirmation(opened_site: object) -> None:
-    site = opened_site(public_url="http://localhost:9")  # type: ignore[operator]
-    site.player("Ada")
-    assert [(job, arguments) for job, arguments, _ in site.queue.jobs] == [("mail", (1,))]
-    with site.resources.database.reading() as session:
-        assert session.scalars(select(Mail.kind)).all() == ["verify"]
-
-
-def test_where_the_footer_leads_is_set(opened_site: object) -> None:
-    site = opened_site(blog_url="https://blog.example/")  # type: ignore[operator]
-    assert 'href="https://blog.example/"' in site.visitor().open("/").text
-    assert HubSettings().blog_url == "/blog"

@@ -28,9 +28,9 @@ def open_site(site: Site) -> Site:
 @pytest.mark.parametrize("path", PATHS)
 def test_the_second_visitor_costs_no_statement(open_site: Site, path: str) -> None:
     first = open_site.visitor().open(path)
-    with statements(open_site) as asked:
+    with statements(open_site) as queries:
         second = open_site.visitor().open(path)
-    assert asked == []
+    assert queries == []
     assert second.content == first.content
     changing = ("Date", "X-Request-Id")
     heads = [
@@ -47,18 +47,18 @@ def test_a_page_is_made_anew_after_two_seconds_and_after_each_change(open_site: 
     visitor = open_site.visitor()
     visitor.open("/")
     open_site.clock.advance(1)
-    with statements(open_site) as asked:
+    with statements(open_site) as queries:
         visitor.open("/")
-        assert asked == []
+        assert queries == []
         open_site.clock.advance(1)
         visitor.open("/")
-        assert asked != []
+        assert queries != []
     visitor.open("/leaderboard")
     with open_site.resources.database.writing() as session:
         session.execute(update(Competition).values(state="paused"))
-    with statements(open_site) as asked:
+    with statements(open_site) as queries:
         visitor.open("/leaderboard")
-    assert asked != []
+    assert queries != []
 
 
 def test_what_another_process_writes_is_shown_after_two_seconds(open_site: Site) -> None:
@@ -82,9 +82,9 @@ def test_the_page_of_a_player_is_shown_to_nobody_else(open_site: Site, path: str
     assert "csrf_token" not in page.text
     assert "Log out" in words_of(ada.open(path))
     for headers in ({"Cookie": "cw="}, {"Cookie": "x=y"}, {"Authorization": "Bearer cw_x"}):
-        with statements(open_site) as asked:
+        with statements(open_site) as queries:
             open_site.visitor().open(path, headers=headers)
-        assert asked != [], headers
+        assert queries != [], headers
 
 
 def test_each_address_and_each_query_has_its_own_page(open_site: Site) -> None:
@@ -96,18 +96,18 @@ def test_each_address_and_each_query_has_its_own_page(open_site: Site) -> None:
     visitor.open("/", headers={"Host": "localhost"})
     long = f"/?q={'x' * LONGEST}"
     visitor.open(long)
-    with statements(open_site) as asked:
+    with statements(open_site) as queries:
         visitor.open(long)
-    assert asked != []
+    assert queries != []
 
 
 def test_forms_and_errors_are_never_remembered(open_site: Site) -> None:
     one, other = (open_site.visitor() for _ in range(2))
     assert one.token() != other.token()
     assert open_site.visitor().open("/leaderboard?game=none").status_code == 404
-    with statements(open_site) as asked:
+    with statements(open_site) as queries:
         assert open_site.visitor().open("/leaderboard?game=none").status_code == 404
-    assert asked != []
+    assert queries != []
 
 
 def test_polls_of_scripts_are_not_the_page(open_site: Site) -> None:

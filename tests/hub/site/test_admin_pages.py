@@ -139,7 +139,7 @@ def test_each_thing_that_is_wrong_is_a_problem() -> None:
 def test_each_page_asks_a_number_of_statements_that_does_not_grow(
     site: Site, root: Visitor
 ) -> None:
-    def asked() -> dict[str, int]:
+    def counts() -> dict[str, int]:
         numbers = {}
         for part in ("", "/people", "/bots", "/competitions", "/matches", "/mails", "/log"):
             with counted(site) as statements:
@@ -149,12 +149,12 @@ def test_each_page_asks_a_number_of_statements_that_does_not_grow(
 
     new_bot(site, "Bot-0")
     new_competition(site, "cup-0")
-    before = asked()
+    before = counts()
     for number in (1, 2, 3):
         new_bot(site, f"Bot-{number}")
         new_competition(site, f"cup-{number}")
         new_match(site, f"m_0000000{number}", "failed", site.clock())
-    assert asked() == before
+    assert counts() == before
     assert max(before.values()) <= 25
 
 

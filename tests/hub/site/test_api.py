@@ -14,7 +14,7 @@ from sqlalchemy import select
 from cw.hub.api.problems import CODES
 from cw.hub.bots import verbs as bots
 from cw.hub.matches import sending
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.api.description import describe, operations_of
 from cw.hub.site.formats import FORMATS, KINDS
@@ -204,8 +204,8 @@ def test_pages_of_other_sites_may_read_without_cookies(site: Site) -> None:
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
     assert "Access-Control-Allow-Credentials" not in answer.headers
     for method, allowed in (("GET", "GET"), ("POST", None), ("PATCH", None)):
-        asked = origin | {"Access-Control-Request-Method": method}
-        headers = Program(site).ask("/bots", "OPTIONS", headers=asked).headers
+        preflight = origin | {"Access-Control-Request-Method": method}
+        headers = Program(site).ask("/bots", "OPTIONS", headers=preflight).headers
         assert headers.get("Access-Control-Allow-Methods") == allowed
     browser = site.visitor()
     browser.log_in("Ann")
@@ -398,8 +398,8 @@ def test_the_description_names_each_route_and_what_it_says_is_there(site: Site) 
     assert description == describe(site.resources.settings.address, OPERATIONS)
     described = {
         f"{method.upper()} /api/v1{path}"
-        for path, of in description["paths"].items()
-        for method in of
+        for path, operations in description["paths"].items()
+        for method in operations
     }
     routes = {
         f"{method} {rule.rule.replace('<', '{').replace('>', '}')}"

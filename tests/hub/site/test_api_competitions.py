@@ -6,7 +6,7 @@ import pytest
 
 from cw.hub.competitions import verbs as competitions
 from tests.hub.competitions.daily.test_daily_pages import play_game
-from tests.hub.competitions.tournament.test_ladder_pages import first_round
+from tests.hub.competitions.tournament.ladder_pages import first_round
 from tests.hub.conftest import ON_BOTH, ON_SQLITE
 from tests.hub.ladder_rows import duel
 from tests.hub.program import Program

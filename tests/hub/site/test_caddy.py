@@ -56,12 +56,12 @@ def test_who_asks_during_a_restart_waits_for_its_end(tmp_path: Path) -> None:
         with running(caddy, f"127.0.0.1:{port}"):
             assert ask().status_code == 200
             before.close()
-            asked = threads.submit(ask)
+            answer = threads.submit(ask)
             # Long enough for it to be refused at least once.
             time.sleep(1)
-            assert not asked.done()
+            assert not answer.done()
             with pages(port):
-                assert asked.result().status_code == 200
+                assert answer.result().status_code == 200
 
 
 @pytest.mark.thorough

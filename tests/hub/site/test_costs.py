@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cw.cli.hub import COMMANDS
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.site.processes.upkeep import chores_of
@@ -44,8 +44,8 @@ UNLIMITED = {
 
 
 def test_what_has_no_limit_is_answered_from_memory(site: Site) -> None:
-    known = make_costs.limits_of(site.app)
-    free = {route for route, limit in known.items() if limit == "none"}
+    limits = make_costs.limits_of(site.app)
+    free = {route for route, limit in limits.items() if limit == "none"}
     assert {route for route in free if not route.startswith("GET /rooms/")} == UNLIMITED
 
 

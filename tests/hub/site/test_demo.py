@@ -11,7 +11,7 @@ from cw.errors import UsageError
 from cw.hub.accounts import people
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.competitions.tournament import format as tournament
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings

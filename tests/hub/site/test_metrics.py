@@ -111,12 +111,12 @@ def test_matches_that_a_tournament_holds_back_wait_for_no_worker(
     resources: Resources, hub_clock: StillClock
 ) -> None:
     teams = dict.fromkeys(("ann", "bob", "cid", "dan"), "random")
-    of = Tournament(resources, {"all": teams}, {"parallel": 2})
-    of.happens("start")
+    tournament = Tournament(resources, {"all": teams}, {"parallel": 2})
+    tournament.happens("start")
     with resources.database.reading() as session:
-        assert len(of.matches()) == 6
+        assert len(tournament.matches()) == 6
         assert figures.present(session, hub_clock).queued == 0
-    assert len(of.send()) == 2
+    assert len(tournament.send()) == 2
     with resources.database.reading() as session:
         assert figures.present(session, hub_clock).queued == 2
 
@@ -164,7 +164,7 @@ def test_each_metric_of_alerts_and_panels_is_served(
 def test_rows_are_asked_every_5_seconds_at_most_and_whole_tables_every_60(
     resources: Resources,
 ) -> None:
-    elapsed, asked = FakeClock(), []
+    elapsed, addresses = FakeClock(), []
     with (
         patch.object(figures, "present", side_effect=figures.present, autospec=True) as present,
         patch.object(figures, "totals", side_effect=figures.totals, autospec=True) as totals,
@@ -173,8 +173,8 @@ def test_rows_are_asked_every_5_seconds_at_most_and_whole_tables_every_60(
         for pause in (0.0, FRESH - 0.1, 0.1, FRESH_TOTALS - FRESH - 0.1, 0.1):
             elapsed.advance(pause)
             list(metrics.registry.collect())
-            asked.append((present.call_count, totals.call_count))
-    assert asked == [(1, 1), (1, 1), (2, 1), (3, 1), (3, 2)]
+            addresses.append((present.call_count, totals.call_count))
+    assert addresses == [(1, 1), (1, 1), (2, 1), (3, 1), (3, 2)]
 
 
 @ON_SQLITE

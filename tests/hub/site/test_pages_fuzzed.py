@@ -274,8 +274,8 @@ def learn(site: Site, askers: Sequence[Asker], known: Mapping[str, Sequence[str]
                 if verb == known["verb"][0] or "<verb>" in route.rule.rule:
                     names = Listening.names[route.rule.endpoint] if filler else ()
                     values = dict.fromkeys(names, filler)
-                    sent = {"query_string" if route.method == "GET" else "data": values}
-                    send(site, asker, route, first_path(route, known, verb), **sent)
+                    arguments = {"query_string" if route.method == "GET" else "data": values}
+                    send(site, asker, route, first_path(route, known, verb), **arguments)
 
 
 def first_path(route: Route, known: Mapping[str, Sequence[str]], verb: str) -> str:

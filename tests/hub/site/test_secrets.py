@@ -23,9 +23,10 @@ from cw.cli.hub import hub
 from cw.errors import Failure
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.seats import ClaimedSeat
-from cw.hub.matches import attempt, planning
+from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing import attempt
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import keys
 from cw.hub.operation.backup import backups
 from cw.hub.operation.queue import CeleryQueue
@@ -184,7 +185,7 @@ def watched(
         yield site
 
 
-def sent(visitor: Visitor, path: str, **values: str) -> str:
+def answer_to(visitor: Visitor, path: str, **values: str) -> str:
     """Fill a form; return the page that answers."""
     answer = visitor.fill(path, "/bots/new", **values)
     assert answer.status_code in (200, 303), answer.text
@@ -283,9 +284,9 @@ def test_nobody_but_its_bot_reads_a_secret(
     ann = watched.player("Ann")
     with serving(Broken("secret", "", "", turn=bot.turn)) as address:
         fields = {"game": "code-battle", "name": "Swarm", "endpoint": address, "description": "d"}
-        bot.secret = secret_on(sent(ann, "/bots/new", **fields))
+        bot.secret = secret_on(answer_to(ann, "/bots/new", **fields))
         old = bot.secret
-        bot.secret = secret_on(sent(ann, "/bot/Swarm/rotate"))
+        bot.secret = secret_on(answer_to(ann, "/bot/Swarm/rotate"))
         with resources.database.reading() as session:
             bot_key = session.scalars(select(Bot.id).where(Bot.name == "Swarm")).one()
         jobs_of(ME)[bots.CHECK](resources, bot_key)

@@ -32,7 +32,7 @@ def match_of(site: Site, *names: str) -> str:
         return f"/match/{session.get_one(Match, match).match_id}"
 
 
-def chosen(visitor: Visitor, path: str) -> str:
+def choice(visitor: Visitor, path: str) -> str:
     """Return the opponent that the workshop begins with."""
     link = re.search(r'<option title="[^"]*" selected>(\w+)<', visitor.open(path).text)
     assert link
@@ -70,12 +70,12 @@ def test_the_page_of_a_match_leads_there_with_its_opponent(site: Site) -> None:
         )
         assert link
         assert link[1].startswith(WORKSHOP)
-        assert chosen(ann, link[1]) == opponent
+        assert choice(ann, link[1]) == opponent
         # Whoever is not logged in comes to the same page afterwards.
         leads_to = visitor.open(link[1]).headers["Location"]
         assert leads_to.startswith("/login?next=/workshop/paint/")
     for wrong in ("nobody", "<b>", "x" * 3000, ""):
-        assert chosen(ann, f"{WORKSHOP}?opponent={wrong}") == "random"
+        assert choice(ann, f"{WORKSHOP}?opponent={wrong}") == "random"
     end_of_codes = site.player("Bob").open("/workshop/end-of-codes/?opponent=random")
     assert end_of_codes.status_code == 200
 

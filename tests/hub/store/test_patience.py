@@ -151,9 +151,9 @@ def test_pages_say_so_in_words_and_files_are_given_out_while_it_hangs(
         return answer.status_code, time.monotonic() - began, words_of(answer)
 
     with hanging(server), ThreadPoolExecutor(len(paths)) as many:
-        asked = [many.submit(ask, path) for path in paths]
+        futures = [many.submit(ask, path) for path in paths]
         quick = [ask(path) for path in ("/health", "/static/hub/lists.css") * 10]
-        answers = [one.result() for one in asked]
+        answers = [one.result() for one in futures]
     assert {status for status, _, _ in quick} == {200}
     assert max(seconds for _, seconds, _ in quick) < 2
     assert {status for status, _, _ in answers} == {503}

@@ -104,9 +104,9 @@ def test_a_hub_works_through_a_pooler(pooler: int, tmp_path: Path, hub_clock: St
                 assert upkeep.live_workers(session, hub_clock) == 40
             assert resources.database.now() is not None
             file = io.BytesIO()
-            written = backups.write(resources.database, hub_clock, file)
+            backup = backups.write(resources.database, hub_clock, file)
             file.seek(0)
             with closing(Database(to)) as there:
-                assert backups.restore(there, file, queue_all).rows == written.rows > 200
+                assert backups.restore(there, file, queue_all).rows == backup.rows > 200
                 with there.reading() as session:
                     assert session.scalar(select(func.count()).select_from(Competition)) == 2

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from cw.cli import main
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import send_own
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
@@ -92,14 +92,14 @@ def test_rounds_of_a_tournament_are_played_and_closed(
     resources: Resources, worker: Resources
 ) -> None:
     teams = dict.fromkeys(("ann", "bob", "cid"), "random")
-    of = Tournament(resources, {"all": teams}, {"round_every": 60})
-    of.happens("start")
-    working = replace(worker, queue=of.queue)
+    tournament = Tournament(resources, {"all": teams}, {"round_every": 60})
+    tournament.happens("start")
+    working = replace(worker, queue=tournament.queue)
     for _ in range(3):
         send_own(working, KINDS.sendings)
-        WORKER.play(working, of.queue.matches.pop(0))
-    assert {match.state for match in of.matches(1)} == {"done"}
-    assert [row.closed_at is not None for row in of.rounds("all")] == [True]
+        WORKER.play(working, tournament.queue.matches.pop(0))
+    assert {match.state for match in tournament.matches(1)} == {"done"}
+    assert [row.closed_at is not None for row in tournament.rounds("all")] == [True]
 
 
 @pytest.mark.thorough

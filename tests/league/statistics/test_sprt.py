@@ -105,10 +105,10 @@ def test_few_pairs_decide_nothing_however_they_end() -> None:
 
 def test_pairs_that_are_all_won_decide_soon_and_all_drawn_ones_later() -> None:
     won = next(n for n in range(1, 500) if decision(sums(*[1.0] * n), Hypotheses()))
-    drawn = next(n for n in range(1, 500) if decision(sums(*[0.5] * n), Hypotheses()))
+    number = next(n for n in range(1, 500) if decision(sums(*[0.5] * n), Hypotheses()))
     assert won == 11
-    assert decision(sums(*[0.5] * drawn), Hypotheses()) == "not stronger"
-    assert 30 < drawn < 100
+    assert decision(sums(*[0.5] * number), Hypotheses()) == "not stronger"
+    assert 30 < number < 100
 
 
 def test_the_interval_of_a_lead_shrinks_with_pairs_and_has_an_end_where_scores_have() -> None:

@@ -111,17 +111,17 @@ def test_a_page_that_polls_is_told_only_what_is_new(out: Path) -> None:
     client = championship_app(out).test_client()
     tag = re.findall(r"data-tag=\"&#34;(\w+)&#34;\"", client.get("/championship/").text)[0]
 
-    def asked(tag: str) -> int:
+    def status_for(tag: str) -> int:
         return client.get("/championship/stand", headers={"If-None-Match": f'"{tag}"'}).status_code
 
-    assert asked(tag) == 304
-    assert asked("other") == 200
+    assert status_for(tag) == 304
+    assert status_for("other") == 200
     with alone(out):
-        assert asked(tag) == 200
-    assert asked(tag) == 304
+        assert status_for(tag) == 200
+    assert status_for(tag) == 304
     with (out / "results.jsonl").open("ab") as torn:
         torn.write(b"{")
-    assert asked(tag) == 200
+    assert status_for(tag) == 200
 
 
 def test_a_championship_says_whether_somebody_plays_it(out: Path) -> None:

@@ -50,9 +50,9 @@ def test_a_bot_of_the_owner_has_no_strength() -> None:
     assert suggestions.strongest == ""
 
 
-@pytest.mark.parametrize("chosen", [(), ("builtin:random", "builtin:greedy")])
-def test_nobody_plays_again_who_has_only_watched(chosen: tuple[str, ...]) -> None:
-    assert next_matches(spec_of("greedy"), chosen).matches == ()
+@pytest.mark.parametrize("players", [(), ("builtin:random", "builtin:greedy")])
+def test_nobody_plays_again_who_has_only_watched(players: tuple[str, ...]) -> None:
+    assert next_matches(spec_of("greedy"), players).matches == ()
 
 
 @pytest.mark.parametrize("game", BY_HAND)

@@ -12,10 +12,8 @@ from cw.replays.outputs import Output, write_outputs
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.matches.bots_of_games import PAINT, write
-from tests.web.live.test_live_matches import Served, begin, ended, part, served
+from tests.web.live.live_pages import Served, begin, ended, part
 from tests.web.replays.test_replays import put
-
-__all__ = ["served"]
 
 
 def test_the_owner_reads_it_and_no_page_obeys_it(tmp_path: Path) -> None:

@@ -14,9 +14,7 @@ from cw.replays import document as replay
 from cw.replays.verify import verify
 from tests.browser.recorded import MATCHES, recorded
 from tests.effort import first_is_fast
-from tests.web.live.test_live_matches import Served, asked, document_of, part, served, wait
-
-__all__ = ["served"]
+from tests.web.live.live_pages import Served, document_of, part, wait, wait_for_turn
 
 FORM = {"turn": "2", "seat-1": "builtin:random", "seat-2": "human", "seed": "5"}
 
@@ -58,7 +56,7 @@ def test_a_match_begins_with_the_position(served: Served, tmp_path: Path, game: 
 
 def asked_or_waiting(client: FlaskClient, address: str) -> Any:
     """Wait until it is the person's turn: the bot may have to move first."""
-    return wait(lambda: asked(client, address))
+    return wait(lambda: wait_for_turn(client, address))
 
 
 def test_a_match_of_the_server_is_played_on(served: Served, tmp_path: Path) -> None:

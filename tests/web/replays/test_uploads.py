@@ -243,8 +243,8 @@ def test_pages_of_other_sites_can_leave_nothing(
 def test_our_own_page_can(taking: FlaskClient) -> None:
     headers = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
     assert taking.post("/replays/", data=file_of(), headers=headers).status_code == 201
-    asked = {"Origin": "https://example.org", "Access-Control-Request-Method": "POST"}
-    answer = taking.options("/replays/", headers=asked)
+    preflight = {"Origin": "https://example.org", "Access-Control-Request-Method": "POST"}
+    answer = taking.options("/replays/", headers=preflight)
     assert "Access-Control-Allow-Origin" not in answer.headers
 
 

@@ -51,14 +51,14 @@ def test_a_run_begins_with_the_position(make: Make, tmp_path: Path, game: str) -
     names = [seat["name"] for seat in document["players"]]
     assert names[0] == opponent
     assert names[-1] == MINE
-    asked = next(
-        asked
+    report = next(
+        report
         for turn in range(1, 4)
-        if (asked := workshop.ask("GET", f"run/turns/{turn}"))["exchanges"]
+        if (report := workshop.ask("GET", f"run/turns/{turn}"))["exchanges"]
     )
-    workshop.ask("POST", "ask", {"turn": asked["turn"]}, 201)
+    workshop.ask("POST", "ask", {"turn": report["turn"]}, 201)
     answer = workshop.wait("ask", lambda answer: not answer["goes_on"])
-    assert answer["answer"]["before"] == asked["action"]
+    assert answer["answer"]["before"] == report["action"]
 
 
 def test_a_game_of_another_package_is_played_on_too(

@@ -92,13 +92,13 @@ def test_a_kit_plays_at_once(make: Make, game: str) -> None:
     assert run["words"]
     assert run["marks"] == []
     assert replay_of(workshop, run)["live"]["over"]
-    asked = next(
-        asked
+    report = next(
+        report
         for turn in range(1, 4)
-        if (asked := workshop.ask("GET", f"run/turns/{turn}"))["exchanges"]
+        if (report := workshop.ask("GET", f"run/turns/{turn}"))["exchanges"]
     )
-    assert asked["exchanges"][0]["question"]
-    assert asked["action"] is not None
+    assert report["exchanges"][0]["question"]
+    assert report["action"] is not None
 
 
 @pytest.mark.thorough
@@ -125,8 +125,8 @@ def test_the_output_stands_by_turn_and_leads_to_the_line(workshop: Workshop) -> 
     [mark] = run["marks"]
     assert (mark["file"], mark["line"], mark["words"]) == ("bot.py", 5, "KeyError: 3")
     assert mark["turn"] in by_turn
-    asked = workshop.ask("GET", f"run/turns/{mark['turn']}")
-    assert "crashed" in asked["exchanges"][0]["fault"]
+    report = workshop.ask("GET", f"run/turns/{mark['turn']}")
+    assert "crashed" in report["exchanges"][0]["fault"]
 
 
 def test_output_is_told_while_the_match_is_played(workshop: Workshop) -> None:

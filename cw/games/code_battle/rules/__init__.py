@@ -92,8 +92,8 @@ class CodeBattle:
 
     def sample(self, state: State, player: Player, rng: Random) -> Moves:
         """Draw for each own bot to hold or one of the directions."""
-        drawn = {bot.tile: rng.choice(WAYS) for bot in state.bots if bot.owner == player}
-        return list(write_orders(state, {tile: way for tile, way in drawn.items() if way}))
+        steps = {bot.tile: rng.choice(WAYS) for bot in state.bots if bot.owner == player}
+        return list(write_orders(state, {tile: way for tile, way in steps.items() if way}))
 
 
 def count_failures(stats: PlayerStats, *, failed: bool) -> PlayerStats:

@@ -27,7 +27,7 @@ from cw.hub.bots.programs import hosting_of_people, object_key, sandbox_of, unpa
 from cw.hub.bots.seats import PROGRAM, ClaimedSeat
 from cw.hub.operation.health import logs
 from cw.hub.operation.resources import Resources
-from cw.matches.check import alone, check, probe
+from cw.matches.checks.bot import alone, check, probe
 
 AT_ONCE: Final = 100
 """Bots that are asked at the same time."""

@@ -10,7 +10,7 @@ import msgspec
 
 from cw.games.rules import Json
 from cw.hub.bots.workshop.tasks import Piece
-from cw.matches.live_file import LiveDocument, LiveLines, live_document
+from cw.matches.processes.live_file import LiveDocument, LiveLines, live_document
 from cw.matches.progress import MatchProgress
 from cw.replays.document import Document
 from cw.web.workshop.page_documents import turn_document

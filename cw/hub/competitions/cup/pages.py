@@ -10,10 +10,8 @@ from flask import (
     Response,
     abort,
     current_app,
-    make_response,
     redirect,
     render_template,
-    request,
     url_for,
 )
 from flask.typing import ResponseReturnValue
@@ -33,6 +31,7 @@ from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import one_reading
 from cw.hub.store.database import Reading
 from cw.league.fixtures import open_fixtures
+from cw.web.contests import changed_part
 from cw.web.games.game_pages import game_page
 
 routes = Blueprint("cups", __name__, url_prefix="/cup")
@@ -129,14 +128,10 @@ def stand(slug: str) -> Response:
     """Return the part of the page that changes; 304 if it has not."""
     with one_reading() as reading:
         cup = find(reading, slug)
-        if request.if_none_match.contains(tag_of(cup)):
-            answer = Response(status=304)
-        else:
-            context = content(reading, cup)
-            answer = make_response(render_template("championship_content.html", **context))
-    answer.set_etag(tag_of(cup))
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer
+        return changed_part(
+            tag_of(cup),
+            lambda: render_template("championship_content.html", **content(reading, cup)),
+        )
 
 
 @routes.get("/<slug>/<any('report.json', 'report.md', 'games.csv'):name>")

@@ -39,8 +39,8 @@ from cw.hub.matches.kinds import Guests
 from cw.hub.operation.resources import Resources
 from cw.hub.store.objects import ObjectStore
 from cw.hub.store.sealing import Sealed, Sealer
+from cw.matches.processes.workers import LONGEST_LINE, MatchFailure
 from cw.matches.spec import MatchResult, SandboxPolicy
-from cw.matches.workers import LONGEST_LINE, MatchFailure
 from cw.replays.document import unpacked
 
 POLICY: Final[SandboxPolicy] = "require"

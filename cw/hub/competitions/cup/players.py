@@ -30,9 +30,9 @@ from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import MatchFailure
 from cw.matches.spec import MatchResult
-from cw.matches.worker import Job
-from cw.matches.workers import MatchFailure
 
 T = TypeVar("T")
 
@@ -84,10 +84,10 @@ def id_of(folder: Path) -> str:
     file = folder / ID
     if not file.exists():
         write_whole(file, token_hex(8).encode())
-    known = file.read_text(encoding="ascii", errors="replace").strip()
-    if len(known) != 16 or set(known) - set("0123456789abcdef"):
+    content = file.read_text(encoding="ascii", errors="replace").strip()
+    if len(content) != 16 or set(content) - set("0123456789abcdef"):
         raise UsageError(f"{file} must hold 16 hexadecimal digits, as it did when it was made")
-    return known
+    return content
 
 
 @dataclass(slots=True)

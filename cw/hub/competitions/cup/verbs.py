@@ -112,12 +112,12 @@ class Cup:
             for seat in self.seats[match.id]
         )
         room = limits.at_once - sum(match.state in OPEN for match in self.matches.values())
-        chosen: list[Fixture] = []
+        choice: list[Fixture] = []
         for fixture in due:
-            if len(chosen) < room and limits.allow(fixture, busy):
+            if len(choice) < room and limits.allow(fixture, busy):
                 busy.update(fixture.players)
-                chosen.append(fixture)
-        return chosen
+                choice.append(fixture)
+        return choice
 
 
 def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) -> Entry:

@@ -106,8 +106,8 @@ def ranking(query: RankingQuery) -> List[RankingRow]:
     first = int(query.after or 0) + 1
     with one_reading() as reading:
         game = game_or_404(reading, query.game, query.match)
-        of = rankings.List(game.id, query.country)
-        rows = rankings.places(reading, of, first, first + query.limit)
+        choice = rankings.List(game.id, query.country)
+        rows = rankings.places(reading, choice, first, first + query.limit)
     items = rows[: query.limit]
     more = str(items[-1].position) if len(rows) > query.limit else None
     return list_of(Part(items, more), ranking_row)

@@ -191,16 +191,22 @@ def asked(session: Session, bot: int) -> Entrant | None:
     return None if row.status in ("SUSPENDED", "RETIRED") else entrant_of(row, row.user_id, "")
 
 
-def note_probe(session: Session, of: Entrant, readiness: Readiness, asked_at: datetime) -> bool:
+def note_probe(
+    session: Session, entrant: Entrant, readiness: Readiness, asked_at: datetime
+) -> bool:
     """Keep what a bot has said, if it is still the one that was asked, and nothing newer is known.
 
     Twice: the same.
     """
     is_older = or_(Bot.checked_at.is_(None), Bot.checked_at <= asked_at)
-    same = (Bot.id == of.bot) & (Bot.endpoint == of.endpoint) & (Bot.secret_version == of.version)
+    same = (
+        (Bot.id == entrant.bot)
+        & (Bot.endpoint == entrant.endpoint)
+        & (Bot.secret_version == entrant.version)
+    )
     is_open = Bot.status.in_(("PENDING", "ACTIVE", "INACTIVE"))
     fine = readiness.fault is None
-    known: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "checks": steps_of(readiness),
         "checked_at": asked_at,
         "protocol_ok": fine,
@@ -210,8 +216,8 @@ def note_probe(session: Session, of: Entrant, readiness: Readiness, asked_at: da
         "failures_total": Bot.failures_total + (0 if fine else 1),
     }
     if fine:
-        known["healthy_at"] = asked_at
-    change = update(Bot).where(same, is_older, is_open).values(known).returning(Bot.id)
+        facts["healthy_at"] = asked_at
+    change = update(Bot).where(same, is_older, is_open).values(facts).returning(Bot.id)
     return session.execute(change).first() is not None
 
 

@@ -100,13 +100,13 @@ def seated(game: str, seed: int, admission: Admission) -> Admission:
     most = load_game(game).rules.seats.stop - 1
     if len(admission.ready) <= most:
         return admission
-    drawn = set(Random(seed).sample(range(len(admission.ready)), most))
+    lot = set(Random(seed).sample(range(len(admission.ready)), most))
     without = [
         (entrant, no_seat(entrant.user_id))
         for number, entrant in enumerate(admission.ready)
-        if number not in drawn
+        if number not in lot
     ]
-    ready = [entrant for number, entrant in enumerate(admission.ready) if number in drawn]
+    ready = [entrant for number, entrant in enumerate(admission.ready) if number in lot]
     return Admission(ready, (*admission.refused, *without))
 
 

@@ -12,7 +12,6 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import (
     api,
     digest,
-    graph_page,
     home,
     match_page,
     news,
@@ -21,6 +20,7 @@ from cw.hub.competitions.daily import (
 )
 from cw.hub.competitions.daily import pages as ranking
 from cw.hub.competitions.daily.bots import PROBE
+from cw.hub.competitions.daily.history import graph_page
 from cw.hub.competitions.daily.own import bot_pages
 from cw.hub.competitions.format import Format, HomeCard, ProfileCard
 from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField

@@ -11,10 +11,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.competitions.daily import bots, history
+from cw.hub.competitions.daily import bots
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.competitions.daily.graph import graph_of
+from cw.hub.competitions.daily.history import lookup
+from cw.hub.competitions.daily.history.graph import graph_of
 from cw.hub.competitions.daily.verbs import upcoming
 from cw.hub.competitions.format import Place
 from cw.hub.competitions.verbs import CompetitionFacts
@@ -64,7 +65,7 @@ def profile_part(session: Session, user_id: int, username: str) -> Markup:
 
 def profile_line(session: Session, user_id: int) -> tuple[str, str]:
     """Return what the rank of a user in the last game is called, and what it is."""
-    rank = history.last_rank(session, user_id)
+    rank = lookup.last_rank(session, user_id)
     return "Last game ranking", "did not play" if rank is None else str(rank)
 
 

@@ -22,10 +22,10 @@ from markupsafe import Markup
 
 from cw.hub.accounts.access.actor import actor
 from cw.hub.competitions.daily import bots as grader_bots
-from cw.hub.competitions.daily import history
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.competitions.daily.graph import graph_of
+from cw.hub.competitions.daily.history import lookup
+from cw.hub.competitions.daily.history.graph import graph_of
 from cw.hub.competitions.daily.standings import BLOCK, List, Neighbours, Place
 from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.drafts import is_shown
@@ -87,18 +87,20 @@ def neighbours(session: Any, facts: CompetitionFacts | None) -> Neighbours | Non
 
 def chosen_country() -> str:
     """Return the country that is asked for, else the one that is remembered; "" for all."""
-    asked = request.args.get("country", "")
-    code = asked if asked == EVERYWHERE or asked in COUNTRIES else ""
-    code = code or (request.cookies.get(COOKIE, "") if not asked else "")
+    country = request.args.get("country", "")
+    code = country if country == EVERYWHERE or country in COUNTRIES else ""
+    code = code or (request.cookies.get(COOKIE, "") if not country else "")
     return code if code in COUNTRIES else ""
 
 
 def remember_country(answer: Response) -> Response:
     """Let a choice that was just made be remembered."""
-    asked = request.args.get("country", "")
-    if asked == EVERYWHERE or asked in COUNTRIES:
+    country = request.args.get("country", "")
+    if country == EVERYWHERE or country in COUNTRIES:
         secure = request.is_secure
-        answer.set_cookie(COOKIE, asked, max_age=YEAR, secure=secure, httponly=True, samesite="Lax")
+        answer.set_cookie(
+            COOKIE, country, max_age=YEAR, secure=secure, httponly=True, samesite="Lax"
+        )
     return answer
 
 
@@ -116,7 +118,7 @@ def page() -> ResponseReturnValue:
         bot = grader_bots.find(reading, viewer) if viewer and not is_of_bots() else None
         table = table_of(reading, List(around.game.id, country), viewer) if around else None
         winner = winner_of(reading, around, table) if around else None
-        known = countries_of(reading, around.game.id) if around else frozenset()
+        countries = countries_of(reading, around.game.id) if around else frozenset()
         graph = graph_of(reading, wanted_game(), viewer) if viewer else None
     answer = make_response(
         render_template(
@@ -134,7 +136,7 @@ def page() -> ResponseReturnValue:
             winner=winner,
             nobody=NOBODY_WON,
             country=country,
-            countries=options_of(known, country),
+            countries=options_of(countries, country),
             viewer=viewer,
             graph=graph,
         )
@@ -142,14 +144,14 @@ def page() -> ResponseReturnValue:
     return remember_country(answer)
 
 
-def table_of(session: Any, of: List, viewer: int | None) -> dict[str, Any]:
+def table_of(session: Any, choice: List, viewer: int | None) -> dict[str, Any]:
     """Return the rows of a table, and the positions that are hidden between them."""
     if viewer is None:
-        rows = rankings.places(session, of, 1, BLOCK)
+        rows = rankings.places(session, choice, 1, BLOCK)
         return {"rows": rows, "gap": None, "own": None, "number": len(rows)}
-    number, own = rankings.standing(session, of, viewer)
+    number, own = rankings.standing(session, choice, viewer)
     windows = rankings.windows(number, own)
-    rows = rankings.place_rows(session, of, windows, viewer)
+    rows = rankings.place_rows(session, choice, windows, viewer)
     gap = (windows[0][1] + 1, windows[1][0] - 1) if len(windows) > 1 else None
     return {"rows": rows, "gap": gap, "own": own, "number": number}
 
@@ -164,8 +166,8 @@ def drawn(places: Sequence[Place], viewer: int | None) -> list[tuple[Place, Mark
 def row_of(_root: str, place: Place, is_mine: bool, is_of_bots: bool) -> Markup:
     """Return the HTML of a row, remembered: the rows of the last game are shown again and again."""
     row = get_template_attribute("hub/competitions/daily/ranking_table.html", "row")
-    drawn: Markup = row(place, is_mine, is_of_bots)
-    return drawn
+    cells: Markup = row(place, is_mine, is_of_bots)
+    return cells
 
 
 def countries_of(session: Any, game: int) -> frozenset[str]:
@@ -175,12 +177,12 @@ def countries_of(session: Any, game: int) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def options_of(known: frozenset[str], chosen: str) -> Markup:
+def options_of(countries: frozenset[str], choice: str) -> Markup:
     """Return the HTML of the countries that can be chosen, by their names; remembered, too."""
-    codes = sorted(known | {chosen} - {""}, key=COUNTRIES.__getitem__)
+    codes = sorted(countries | {choice} - {""}, key=COUNTRIES.__getitem__)
     options = get_template_attribute("hub/competitions/daily/ranking_table.html", "options")
-    drawn: Markup = options(codes, chosen)
-    return drawn
+    part: Markup = options(codes, choice)
+    return part
 
 
 def winner_of(session: Any, winners: Neighbours, table: dict[str, Any] | None) -> Place | None:
@@ -223,7 +225,7 @@ def calendar() -> ResponseReturnValue:
     first = month_of(request.args.get("month", ""))
     with one_reading() as reading:
         facts = competition(reading)
-        days = history.month(reading, facts, first) if facts else {}
+        days = lookup.month(reading, facts, first) if facts else {}
     return jsonify(
         {
             day.isoformat(): [

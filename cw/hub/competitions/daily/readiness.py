@@ -18,7 +18,7 @@ from cw.hub.competitions.daily.entrants import GAME, Admission, Entrant
 from cw.hub.competitions.daily.reports import report
 from cw.hub.matches.claims import Claim
 from cw.hub.operation.resources import Resources
-from cw.matches.ready import ask_ready
+from cw.matches.checks.ready import ask_ready
 
 NOT_ASKED: Final = "The host of your bot was asked too often in the last hour"
 
@@ -54,21 +54,21 @@ def write(
             grader_bots.note_probe(session, entrant, answer, asked_at)
 
 
-async def answers(resources: Resources, asked: Sequence[Entrant]) -> list[Readiness]:
+async def answers(resources: Resources, entrants_of_game: Sequence[Entrant]) -> list[Readiness]:
     """Return what bots say, all asked at once."""
-    names = [str(number) for number in range(len(asked))]
+    names = [str(number) for number in range(len(entrants_of_game))]
     bots = [
         BotSpec(
             name, "http", entrant.endpoint, {**entrant.seat.settings, "username": entrant.seat.name}
         )
-        for name, entrant in zip(names, asked, strict=True)
+        for name, entrant in zip(names, entrants_of_game, strict=True)
     ]
     secrets = {
         name: dict.fromkeys(
             SECRET_SETTINGS,
             resources.sealer.open(entrant.seat.secret, entrant.seat.secret_row).decode(),
         )
-        for name, entrant in zip(names, asked, strict=True)
+        for name, entrant in zip(names, entrants_of_game, strict=True)
         if entrant.seat.secret is not None
     }
     return await ask_ready(GAME, bots, secrets, isolation_of(resources.settings))
@@ -84,8 +84,8 @@ async def admit(resources: Resources, claim: Claim) -> Claim | None:
         candidates = entrants.entrants(session, claim.game)
     services = [entrant for entrant in candidates if claim.game == GAME and entrant.is_asked]
     unasked = await asyncio.to_thread(asked_too_often, resources, services)
-    asked = [entrant for entrant in services if entrant not in unasked]
-    answered = list(zip(asked, await answers(resources, asked) if asked else [], strict=True))
+    others = [entrant for entrant in services if entrant not in unasked]
+    answered = list(zip(others, await answers(resources, others) if others else [], strict=True))
     await asyncio.to_thread(write, resources, answered, asked_at)
     failed = [(entrant, answer) for entrant, answer in answered if answer.fault is not None]
     refused = [(entrant, refusal(entrant, answer)) for entrant, answer in failed]

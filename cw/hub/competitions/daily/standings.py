@@ -162,17 +162,17 @@ def game_of(row: Any) -> Game:
 
 def find(session: Session, competition: int, match_id: str = "") -> Neighbours | None:
     """Return a shown game by its name, or the last one, with its neighbours; None if none is."""
-    asked = {"competition": competition, "match": match_id}
-    row = session.execute(NAMED if match_id else LAST, asked).one_or_none()
+    values = {"competition": competition, "match": match_id}
+    row = session.execute(NAMED if match_id else LAST, values).one_or_none()
     return None if row is None else Neighbours(game_of(row), row[-2], row[-1])
 
 
 def latest(session: Session, competition: int, number: int, before: Game | None) -> list[Game]:
     """Return the last shown games, the latest first; those before a game, if one is named."""
-    asked: dict[str, Any] = {"competition": competition, "rows": number}
+    values: dict[str, Any] = {"competition": competition, "rows": number}
     if before is not None:
-        asked |= {"at": before.at, "before": before.id}
-    rows = session.execute(LATEST if before is None else BEFORE, asked)
+        values |= {"at": before.at, "before": before.id}
+    rows = session.execute(LATEST if before is None else BEFORE, values)
     return [game_of(row) for row in rows]
 
 
@@ -285,11 +285,11 @@ def place_rows(
     session: Session, wanted: List, windows: Sequence[tuple[int, int]], viewer: int | None
 ) -> list[Place]:
     """Return the rows within one or two windows of a list, by position, in one statement."""
-    asked: dict[str, Any] = {"game": wanted.game, "country": wanted.country, "viewer": viewer or 0}
+    values: dict[str, Any] = {"game": wanted.game, "country": wanted.country, "viewer": viewer or 0}
     for number in WINDOWS:
         first, last = windows[number] if number < len(windows) else (1, 0)
-        asked |= {f"rows{number}": last - first + 1, f"skipped{number}": first - 1}
-    rows = session.execute(ROWS[bool(wanted.country)], asked)
+        values |= {f"rows{number}": last - first + 1, f"skipped{number}": first - 1}
+    rows = session.execute(ROWS[bool(wanted.country)], values)
     positions = chain.from_iterable(range(first, last + 1) for first, last in windows)
     # What is beyond the end of the list has no rows.
     return [Place(position, *row) for row, position in zip(rows, positions, strict=False)]
@@ -305,8 +305,8 @@ class Standing(NamedTuple):
 
 def standing(session: Session, wanted: List, user_id: int | None) -> Standing:
     """Return how long a list is, and the position of a user in it."""
-    asked = {"game": wanted.game, "country": wanted.country, "viewer": user_id or 0}
-    number, position = session.execute(STANDING[bool(wanted.country)], asked).one()
+    values = {"game": wanted.game, "country": wanted.country, "viewer": user_id or 0}
+    number, position = session.execute(STANDING[bool(wanted.country)], values).one()
     # Who is in the list is not behind themselves: none is before whom the list has not.
     return Standing(number, int(position) if position else None)
 

@@ -51,17 +51,17 @@ class DailySettings:
 
 def read_settings(values: Mapping[str, Any]) -> DailySettings:
     """Return what is set, or the defaults; raise UsageError for what cannot be."""
-    known = {"time": "18:00", "zone": "UTC", "options": {}}
-    known |= {name: value for name, value in values.items() if name != competitions.SINCE}
-    wrong = [name for name in known if name not in ("time", "zone", "options")]
+    settings = {"time": "18:00", "zone": "UTC", "options": {}}
+    settings |= {name: value for name, value in values.items() if name != competitions.SINCE}
+    wrong = [name for name in settings if name not in ("time", "zone", "options")]
     if wrong:
         raise UsageError(f"a daily competition has time, zone and options, not {wrong[0]}")
-    if known["zone"] not in zones():
-        raise UsageError(f"unknown time zone {known['zone']!r} (try Europe/Athens)")
-    if not isinstance(known["options"], dict):
+    if settings["zone"] not in zones():
+        raise UsageError(f"unknown time zone {settings['zone']!r} (try Europe/Athens)")
+    if not isinstance(settings["options"], dict):
         raise UsageError("options must be a JSON object, such as {}")
     return DailySettings(
-        DueTime(read_time(known["time"]), ZoneInfo(known["zone"])), known["options"]
+        DueTime(read_time(settings["time"]), ZoneInfo(settings["zone"])), settings["options"]
     )
 
 

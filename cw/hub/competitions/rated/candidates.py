@@ -15,6 +15,7 @@ from cw.hub.competitions.rated.settings import RatedSettings
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
 from cw.league import matchmaking
 from cw.league.matchmaking import Candidate
+from cw.league.statistics.glicko2 import shown_rating
 
 REMEMBERED: Final = 2000
 """Matches of a bot in which one looks when it met whom."""
@@ -53,7 +54,8 @@ def eligible_bots(
         )
         if may:
             owner, games = None if user == home else str(user), by_format[row]
-            yield row, name, Candidate(bot_id, owner, mu - 2 * phi, last, lately[row], games)
+            rating = shown_rating(mu, phi)
+            yield row, name, Candidate(bot_id, owner, rating, last, lately[row], games)
 
 
 def unix(moment: datetime | None) -> float | None:

@@ -43,6 +43,8 @@ def profile_part(session: Session, user_id: int, _username: str) -> Markup:
         return Markup()
     words = {bot.bot: WORDS[bot.status] for bot in bots}
     if actor().sees(user_id):
-        known = conditions(session, [bot.bot for bot in bots if bot.status != "RETIRED"])
-        words |= {bot: condition.word for bot, condition in known.items()}
+        conditions_of_bots = conditions(
+            session, [bot.bot for bot in bots if bot.status != "RETIRED"]
+        )
+        words |= {bot: condition.word for bot, condition in conditions_of_bots.items()}
     return part_of_page("hub/competitions/rated/profile.html", bots=bots, words=words)

@@ -89,8 +89,8 @@ def check_players(reading: Reading, competition: CompetitionFacts, players: int)
         return
     formats = rated.settings_of(reading, competition).formats
     if players not in formats:
-        known = ", ".join(map(str, formats))
-        abort(400, f"Its matches have {known} players, not {players}.")
+        numbers = ", ".join(map(str, formats))
+        abort(400, f"Its matches have {numbers} players, not {players}.")
 
 
 def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> RowsOfBoard:
@@ -141,16 +141,16 @@ def read_board(choice: Wanted) -> ShownBoard | None:
     """Return what the address asks for, None on a site without rated competitions; else 404."""
     with one_reading() as reading:
         rated_ones = [one for one in everything(reading) if one.format == "rated"]
-        known = [one for one in rated_ones if one.state != "draft"]
-        asked = request.args.get("game") or (known[0].slug if known else "")
-        if not asked:
+        open_ones = [one for one in rated_ones if one.state != "draft"]
+        slug = request.args.get("game") or (open_ones[0].slug if open_ones else "")
+        if not slug:
             return None
-        competition = next((one for one in rated_ones if one.slug == asked and is_shown(one)), None)
+        competition = next((one for one in rated_ones if one.slug == slug and is_shown(one)), None)
         if competition is None:
             abort(404, "There is no such competition.")
         rows, dates = kept_rows(reading, competition, choice), dates_of(reading, competition.id)
         formats = rated.settings_of(reading, competition).formats
-        return ShownBoard(competition, known, dates, rows, formats)
+        return ShownBoard(competition, open_ones, dates, rows, formats)
 
 
 @routes.get("/leaderboard")
@@ -200,15 +200,15 @@ def polled(choice: Wanted) -> Polled:
     return Polled(f"{board_view.competition.id}-{board_view.competition.revision}-{day}", value)
 
 
-def of_own_bots(choice: Choice, of: str) -> Choice:
+def of_own_bots(choice: Choice, name: str) -> Choice:
     """Return a choice among the matches of one's own bots, if that is asked for; not of visitors.
 
     `mine`: all of them; `lost`: those that were lost since yesterday.
     """
     user = actor().user
-    if user is None or of not in OF_OWN_BOTS:
+    if user is None or name not in OF_OWN_BOTS:
         return choice
-    since = listings.yesterday(resources().clock()) if of == "lost" else None
+    since = listings.yesterday(resources().clock()) if name == "lost" else None
     return replace(choice, owner=user.user_id, lost_since=since)
 
 

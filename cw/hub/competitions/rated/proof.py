@@ -150,8 +150,8 @@ def differing_totals(
         kept_totals, right = stored.get(key, Totals()), book.totals.get(key, Totals())
         if kept_totals != right:
             players, day, bot = key
-            what = f"totals of players {players}, day {day}"
-            yield Difference("", names.get(bot, str(bot)), what, tuple(kept_totals), tuple(right))
+            place = f"totals of players {players}, day {day}"
+            yield Difference("", names.get(bot, str(bot)), place, tuple(kept_totals), tuple(right))
 
 
 def rebuild(session: Session, competition: int) -> int:

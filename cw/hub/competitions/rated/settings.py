@@ -64,8 +64,8 @@ def read_options(game: str, value: Any) -> dict[str, Any]:
     """Read the options of the game, which its rules must take."""
     if not isinstance(value, dict):
         raise UsageError("options must be a JSON object, such as {}")
-    rules, known = load_game(game).rules, load_protocol(game).options
-    of_rules = {name: option for name, option in value.items() if name not in known}
+    rules, options = load_game(game).rules, load_protocol(game).options
+    of_rules = {name: option for name, option in value.items() if name not in options}
     try:
         rules.new(max(2, rules.seats.start), 1, **of_rules)
     except UsageError as error:

@@ -20,6 +20,7 @@ from cw.hub.store.tables import (
     RatingTotal,
     User,
 )
+from cw.league.statistics.glicko2 import shown_rating
 
 PER_PAGE: Final = 100
 UNSURE: Final = 110.0
@@ -29,6 +30,14 @@ LISTED: Final[tuple[BotStatus, ...]] = ("ACTIVE", "INACTIVE")
 
 RATING: Final = Rating.mu - 2 * Rating.phi
 """The shown rating, as its index has it."""
+
+TOTAL: Final = and_(
+    RatingTotal.competition_id == Rating.competition_id,
+    RatingTotal.bot_id == Rating.bot_id,
+    RatingTotal.players == 0,
+    RatingTotal.day == 0,
+)
+"""What joins a rating with the total of all its matches."""
 
 SortKey: TypeAlias = Literal["rating", "name", "owner", "games", "rate", "active"]
 SORTS: Final[tuple[SortKey, ...]] = get_args(SortKey)
@@ -72,7 +81,7 @@ class Row:
     @property
     def shown_rating(self) -> float:
         """The shown rating."""
-        return self.mu - 2 * self.phi
+        return shown_rating(self.mu, self.phi)
 
     @property
     def is_unsure(self) -> bool:
@@ -108,6 +117,12 @@ def listed(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
     )
 
 
+def entries(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
+    """Return a query for what rows show of the listed bots of a competition, and more columns."""
+    facts = (Bot, User, Rating.mu, Rating.phi, Rating.last_match_at)
+    return listed(competition, *facts, *columns).join(User, User.id == Bot.user_id)
+
+
 def ranked(competition: int) -> Select[*tuple[Any, ...]]:
     """Return a query for the listed bots of a competition, each with its rank."""
     place = func.rank().over(order_by=RATING.desc()).label("rank")
@@ -139,9 +154,9 @@ def board(
         places.sort(key=lambda entry: -played[entry[0]].rate)
     page, pages = page_of(wanted.page, len(places))
     part = places[(page - 1) * PER_PAGE : page * PER_PAGE]
-    entries = rows_of(session, competition.id, [bot for bot, _ in part])
+    rows = rows_of(session, competition.id, [bot for bot, _ in part])
     return Board(
-        [row_of(entries[bot], rank, played[bot]) for bot, rank in part if bot in entries],
+        [row_of(rows[bot], rank, played[bot]) for bot, rank in part if bot in rows],
         page,
         pages,
     )
@@ -169,9 +184,8 @@ def in_order(competition: int, wanted: Wanted) -> Select[int, int]:
 
 def rows_of(session: Session, competition: int, bots: Sequence[int]) -> dict[int, Any]:
     """Return what is shown of some listed bots, by their ids."""
-    columns = (Bot, User, Rating.mu, Rating.phi, Rating.last_match_at)
-    rows = listed(competition, *columns).join(User, User.id == Bot.user_id)
-    return {row.Bot.id: row for row in session.execute(rows.where(Bot.id.in_(bots)))}
+    rows = session.execute(entries(competition).where(Bot.id.in_(bots)))
+    return {row.Bot.id: row for row in rows}
 
 
 def page_of(page: int, number: int) -> tuple[int, int]:
@@ -188,17 +202,9 @@ def whole_board(session: Session, competition: int, wanted: int) -> Board:
     number = session.scalars(listed(competition, func.count())).one()
     page, pages = page_of(wanted, number)
     first = (page - 1) * PER_PAGE
-    total = and_(
-        RatingTotal.competition_id == Rating.competition_id,
-        RatingTotal.bot_id == Rating.bot_id,
-        RatingTotal.players == 0,
-        RatingTotal.day == 0,
-    )
-    columns = (Bot, User, Rating.mu, Rating.phi, Rating.last_match_at)
     rows = session.execute(
-        listed(competition, *columns, RatingTotal.games, RatingTotal.wins)
-        .join(RatingTotal, total)
-        .join(User, User.id == Bot.user_id)
+        entries(competition, RatingTotal.games, RatingTotal.wins)
+        .join(RatingTotal, TOTAL)
         .order_by(RATING.desc(), Bot.bot_id)
         .limit(PER_PAGE)
         .offset(first)
@@ -221,8 +227,7 @@ def rank_at(session: Session, competition: int, rating: float) -> int:
 
 def shown_of(row: Any) -> float:
     """Return the shown rating of a row that was found."""
-    rating: float = row.mu - 2 * row.phi
-    return rating
+    return shown_rating(row.mu, row.phi)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,23 @@ from threading import Lock
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from cw.hub.competitions.rated.ratings import DAY
-from cw.hub.store.tables import RatingTotal
+from cw.hub.store.tables import MatchParticipant, RatingTotal
 
 MOST: Final = 24
 """Counts that are remembered: with 10,000 bots they take about 50 MB."""
+
+
+_OTHER = aliased(MatchParticipant)
+WINNERS: Final = (
+    select(func.count())
+    .where(_OTHER.match_id == MatchParticipant.match_id, _OTHER.rank == 1)
+    .correlate(MatchParticipant)
+    .scalar_subquery()
+)
+"""How many were first in the match of a seat: who was so alone has won, others have drawn."""
 
 
 class Count(NamedTuple):
@@ -65,8 +75,8 @@ class WinCounts:
         By two at once: both sum up, and find the same.
         """
         with self._lock:
-            known, counts = self._cache.get(span, (None, {}))
-        if known == revision:
+            cache_revision, counts = self._cache.get(span, (None, {}))
+        if cache_revision == revision:
             return counts
         counts = summed(session, span)
         if counts:  # Else it took no time, and spans without a match would crowd others out.

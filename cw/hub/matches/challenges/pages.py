@@ -79,14 +79,14 @@ def begin(name: str) -> ResponseReturnValue:
     """Play a bot of the player against a public one; lead to the match, or to the series."""
     with one_reading() as reading:
         bot = bot_views.find(reading, request.form.get("game") or None, name)
-        chosen = bot and bot_views.find(reading, bot.game, request.form.get("own", ""))
+        challenger = bot and bot_views.find(reading, bot.game, request.form.get("own", ""))
     if bot is None or bot.game == OF_ITS_OWN:
         abort(404, NO_BOT)
     matches = whole_number(request.form.get("matches", ""), 1) or 0
     try:
-        if chosen is None or chosen.user_id != player().user_id:
+        if challenger is None or challenger.user_id != player().user_id:
             raise UsageError(NO_OWN)
-        challenge = begin_between(chosen, bot, matches)
+        challenge = begin_between(challenger, bot, matches)
     except (UsageError, CapacityError) as error:
         notice(str(error), "bad")
         return go(address(bot))

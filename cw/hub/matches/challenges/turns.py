@@ -150,8 +150,8 @@ def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdic
 def hold(session: Session, clock: Clock, match: Waiting, lost_after: timedelta) -> bool:
     """Note that a match is sent, and let it hold its bots; False if somebody else has sent it."""
     due = and_(Match.id == match.id, is_due(clock(), lost_after))
-    sent = update(Match).where(due).values(sent_at=clock()).returning(Match.id)
-    if session.scalar(sent) is None:
+    change = update(Match).where(due).values(sent_at=clock()).returning(Match.id)
+    if session.scalar(change) is None:
         return False
     free = and_(Rating.bot_id.in_(match.bots), Rating.playing_id.is_(None))
     session.execute(update(Rating).where(free).values(playing_id=match.id))

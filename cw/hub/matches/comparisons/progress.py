@@ -16,10 +16,11 @@ from sqlalchemy.orm import Session
 from cw.games.registry import load_play_options
 from cw.hub.bots.views import name_key
 from cw.hub.clock import Clock
-from cw.hub.matches import fair_use, planning, states
+from cw.hub.matches import planning, states
 from cw.hub.matches.comparisons.kind import NAME, key_of
 from cw.hub.matches.comparisons.verbs import end
 from cw.hub.matches.planning import Plan, Seat
+from cw.hub.matches.playing import fair_use
 from cw.hub.store.tables import Battle, Bot, Comparison, Match
 from cw.lab.line_up import outranked
 from cw.league.statistics.sprt import Hypotheses, PairScores, decision

@@ -62,8 +62,8 @@ class ComparisonView:
             return standing(self.evidence) if self.evidence.matches else "No match is over yet"
         words = verdict(self.evidence)
         if self.reason:
-            known = f": {words}" if self.evidence.matches else " before a match was over"
-            return f"Stopped, as {self.reason}{known}"
+            evidence = f": {words}" if self.evidence.matches else " before a match was over"
+            return f"Stopped, as {self.reason}{evidence}"
         # What is decided begins with the name of a bot.
         return words if self.evidence.decision else words[0].upper() + words[1:]
 

@@ -11,7 +11,7 @@ from cachetools import TTLCache
 
 from cw.hub.matches.live.broadcast import so_far
 from cw.hub.operation.passing_lines import LinesAway, PassingLines
-from cw.matches.live_file import LiveDocument
+from cw.matches.processes.live_file import LiveDocument
 
 FRESH: Final = 1.0
 """Seconds for which an answer is given again."""
@@ -50,16 +50,16 @@ def answer_to(lines: PassingLines, wish: Wish) -> Answer:
         return waiting(AWAY)
     if match is None:
         return waiting(SOON)
-    known = wish.after if wish.run == match.run else None
-    news = match.since(known)
+    after = wish.after if wish.run == match.run else None
+    news = match.since(after)
     tag = "" if news["more"] else f"{match.run}-{len(match.lines)}"
     state: LiveDocument = {"live": {"over": False, "trouble": "", "run": match.run}}
     return Answer(200, tag, msgspec.json.encode(news | state | {"yours": None, "replay": None}))
 
 
-def waiting(what: str) -> Answer:
+def waiting(reason: str) -> Answer:
     """Return the answer to a page that has to wait for something."""
-    return Answer(202, "", msgspec.json.encode({"waiting": f"waiting for {what}", "over": False}))
+    return Answer(202, "", msgspec.json.encode({"waiting": f"waiting for {reason}", "over": False}))
 
 
 def size_of(answer: Answer) -> int:

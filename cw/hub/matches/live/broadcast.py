@@ -16,7 +16,7 @@ from cw import documents
 from cw.games.registry import games_with_hidden_information
 from cw.hub.matches.claims import Claim
 from cw.hub.operation.passing_lines import LinesAway, PassingLines
-from cw.matches.live_file import LiveDocument, LiveLines, live_document
+from cw.matches.processes.live_file import LiveDocument, LiveLines, live_document
 from cw.matches.progress import MatchProgress
 from cw.replays.public import frame_tells, public_fault, public_turn
 

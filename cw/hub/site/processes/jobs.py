@@ -11,7 +11,7 @@ from cw.hub.bots.checks.jobs import check_bot, sweep_bots
 from cw.hub.bots.verbs import CHECK
 from cw.hub.bots.workshop import work
 from cw.hub.competitions.format import Format, hosting_by
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY
 from cw.hub.operation.queue import Job
 from cw.hub.site.formats import FORMATS

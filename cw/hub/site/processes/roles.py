@@ -22,8 +22,9 @@ from cw.hub.accounts.mails import mail
 from cw.hub.bots import programs
 from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop import tasks as workshop_tasks
-from cw.hub.matches import fair_use, sending, states
-from cw.hub.matches.play import Worker, worker_name
+from cw.hub.matches import sending, states
+from cw.hub.matches.playing import fair_use
+from cw.hub.matches.playing.worker import Worker, worker_name
 from cw.hub.operation import upkeep
 from cw.hub.operation.backup import backup_job as backup
 from cw.hub.operation.health import certificate, counts, heartbeats

@@ -1,10 +1,8 @@
-"""Maps of Code Battle: groups, the steps of making them, M1 to M5 by a plain reference, files."""
+"""Maps of Code Battle: groups, the steps of making them, and M1 to M5 by a plain reference."""
 
 from __future__ import annotations
 
-import copy
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -15,10 +13,8 @@ import pytest
 from cw.errors import UsageError
 from cw.games.code_battle.maps.generate import make_map, make_maps, map_ids
 from cw.games.code_battle.maps.grid_paths import ring_table
-from cw.games.code_battle.maps.map_file import Map, decode_map, encode_map, map_document, read_map
+from cw.games.code_battle.maps.map_file import Map, encode_map
 from cw.games.code_battle.maps.placement import place_nodes
-from cw.games.code_battle.maps.proof import prove_ways
-from cw.games.code_battle.maps.reading import KEYS
 from cw.games.code_battle.maps.symmetry import Group, RowCol, Symmetry, group_for, symmetry_for
 from cw.games.code_battle.maps.walls import (
     close_orbit,
@@ -28,14 +24,7 @@ from cw.games.code_battle.maps.walls import (
     layout_of,
     reach_density,
 )
-
-SIZES = [
-    (2, 60, 60), (2, 31, 45), (2, 30, 41), (2, 45, 45),
-    (3, 60, 60), (3, 31, 33), (3, 33, 31), (3, 40, 30),
-    (4, 60, 60), (4, 31, 31), (4, 30, 44), (4, 120, 30),
-    (6, 60, 60), (6, 33, 40), (6, 40, 33), (6, 30, 32),
-]  # fmt: skip
-"""Every group on even and odd sizes, as far as it has them."""
+from tests.games.code_battle.maps.sizes import SIZES
 
 
 def image(players: int, rows: int, cols: int, slot: int, tile: RowCol) -> RowCol:
@@ -133,11 +122,6 @@ def prove_core_distances(arena_map: Map) -> None:
         assert all(
             d2(arena_map, second, firsts[0]) < d2(arena_map, second, first) for first in firsts[1:]
         )
-
-
-@pytest.fixture(scope="module")
-def arena_map() -> Map:
-    return make_map("m4_007", 4, 123, rows=30, cols=44)
 
 
 class TestSymmetry:
@@ -251,10 +235,10 @@ class TestMaps:
 
     def test_defaults(self) -> None:
         plain = make_map("m", 2, 5)
-        asked = make_map(
+        game_map = make_map(
             "m", 2, 5, rows=60, cols=60, wall_density=0.15, energy_nodes=20, cores_per_player=1
         )
-        assert plain == asked
+        assert plain == game_map
         assert (plain.rows, plain.cols, len(plain.nodes), len(plain.cores)) == (60, 60, 20, 2)
 
 
@@ -366,228 +350,3 @@ class TestSteps:
         dead_end = [symmetry.number(tile) for tile in symmetry.images((2, 5))]
         assert close_orbit(rings, walls, dead_end)
         assert sum(walls) == sum(before) + 2
-
-
-def change(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """Return a copy of a document with one value replaced."""
-    changed = copy.deepcopy(document)
-    place = changed
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return changed
-
-
-class TestFiles:
-    def test_the_document_has_the_keys_of_the_format_in_order(self, arena_map: Map) -> None:
-        document = map_document(arena_map)
-        assert list(document) == [
-            "version", "map_id", "players", "rows", "cols", "symmetry", "seed", "wall_density",
-            "wall_density_real", "cores_per_player", "walls", "energy_nodes", "cores",
-        ]  # fmt: skip
-        assert document["symmetry"] == {"group": "half_shift"}
-        assert document["cores"][0] == {"pos": list(arena_map.cores[0][0]), "owner": 0}
-        assert [core["owner"] for core in document["cores"]] == [0, 1, 2, 3]
-        shifted = map_document(make_map("m", 6, 1))
-        assert shifted["symmetry"] == {"group": "shift", "shift": [20, 30]}
-
-    @pytest.mark.parametrize(("players", "rows", "cols"), SIZES)
-    def test_a_file_that_is_read_is_the_map_that_was_written(
-        self, players: int, rows: int, cols: int
-    ) -> None:
-        arena_map = make_map("m", players, 3, rows=rows, cols=cols, cores_per_player=2)
-        data = encode_map(arena_map)
-        assert decode_map(data, "m") == arena_map
-        assert data == json.dumps(json.loads(data), separators=(",", ":")).encode() + b"\n"
-
-    def test_the_order_of_tiles_and_cores_in_a_file_means_nothing(self) -> None:
-        arena_map = make_map("m", 3, 3, rows=30, cols=30, cores_per_player=2)
-        document = map_document(arena_map)
-        for key in ("walls", "energy_nodes"):
-            document[key].reverse()
-        first = [core for core in document["cores"] if core["owner"] == 0]
-        others = [core for core in document["cores"] if core["owner"]]
-        document["cores"] = others[::-1] + first
-        assert read_map(document, "m") == arena_map
-
-    @pytest.mark.parametrize(
-        ("path", "value", "error"),
-        [
-            (("version",), 2, "version must be 1, not 2"),
-            (("version",), True, "version must be 1, not True"),
-            (("map_id",), "a/b", "map_id must be 1 to 64 letters, digits or the characters _ -,"),
-            (("map_id",), 7, "map_id must be"),
-            (("players",), 5, "players: 5 is not one of 2, 3, 4, 6"),
-            (("players",), [4], "players: [4] is not one of 2, 3, 4, 6"),
-            (("players",), 2, 'symmetry must be {"group": "rot180"}, not'),
-            (("rows",), 10**30, "rows: a huge number is not within 30..120"),
-            (("rows",), 30.0, "rows: 30.0 is not within 30..120"),
-            (("cols",), 45, "4 players need rows == cols, or rows and cols both even"),
-            (("cols",), 30, 'symmetry must be {"group": "rot90"}, not'),
-            (("symmetry",), {"group": "mirror"}, 'symmetry must be {"group": "half_shift"}'),
-            (("symmetry",), None, 'symmetry must be {"group": "half_shift"}, not None'),
-            (("seed",), -1, "seed: -1 is not within"),
-            (("seed",), 1.5, "seed: 1.5 is not within"),
-            (("wall_density",), 0.9, "wall_density: 0.9 is not within 0.05..0.30"),
-            (("wall_density",), "0.15", "wall_density: '0.15' is not within 0.05..0.30"),
-            (("wall_density",), 0.25, "walls, but wall_density 0.25 asks for 330"),
-            (("wall_density_real",), 0.25, "wall_density_real must be 0.1"),
-            (("wall_density_real",), None, "wall_density_real must be 0.1"),
-            (("cores_per_player",), 2, "cores must be a list of 8"),
-            (("cores_per_player",), 10**9, "cores_per_player: 1000000000 is not within 1..2"),
-            (("walls",), None, "walls must be a list of at most 1320 tiles"),
-            (("walls",), [[0, 0]] * 1321, "walls must be a list of at most 1320 tiles"),
-            (("walls", 3), [1, 2, 3], "walls[3] must be [row, col], not [1, 2, 3]"),
-            (("walls", 3), [1, True], "walls[3] must be [row, col], not [1, True]"),
-            (("walls", 3), "ab", "walls[3] must be [row, col], not 'ab'"),
-            (("walls", 3), [30, 0], "walls[3] is [30, 0], which is not on the grid of 30 x 44"),
-            (("walls", 3), [0, -1], "walls[3] is [0, -1], which is not on the grid of 30 x 44"),
-            (("energy_nodes",), [[0, 0]] * 51, "energy_nodes must be a list of at most 50 tiles"),
-            (("energy_nodes", 0), {}, "energy_nodes[0] must be [row, col], not {}"),
-            (("cores",), {}, "cores must be a list of 4"),
-            (("cores", 0), [1, 2], 'cores[0] must be {"pos": [row, col], "owner": slot}'),
-            (("cores", 0, "owner"), 4, "owner of cores[0] is 4, not a slot of 0..3"),
-            (("cores", 0, "owner"), False, "owner of cores[0] is False, not a slot of 0..3"),
-            (("cores", 0, "owner"), 1, "slot 0 has 0 cores, not 1"),
-            (("cores", 1, "pos"), [99, 0], "pos of cores[1] is [99, 0], which is not on the grid"),
-            (("extra",), 1, "unknown key 'extra'"),
-        ],
-    )
-    def test_hostile_values(
-        self, arena_map: Map, path: tuple[Any, ...], value: Any, error: str
-    ) -> None:
-        with pytest.raises(UsageError) as refused:
-            read_map(change(map_document(arena_map), path, value), "m")
-        assert str(refused.value).startswith("map m: ")
-        assert error in str(refused.value)
-        assert len(str(refused.value)) < 300
-
-    @pytest.mark.parametrize("key", KEYS)
-    def test_a_missing_key(self, arena_map: Map, key: str) -> None:
-        document = map_document(arena_map)
-        del document[key]
-        with pytest.raises(UsageError, match=f"^map m: {key} is missing$"):
-            read_map(document, "m")
-
-    @pytest.mark.parametrize("document", [None, [], 5, "map", [[[]]]])
-    def test_a_document_that_is_no_object(self, document: Any) -> None:
-        with pytest.raises(UsageError, match=r"^map m: must be an object"):
-            read_map(document, "m")
-
-    @pytest.mark.parametrize(
-        "data",
-        [b"", b"{", b"\xff\xfe", b"nonsense", b"[" * 100_000, b'{"version": NaN}', b"{}" * 2],
-    )
-    def test_bytes_that_are_no_json(self, data: bytes) -> None:
-        with pytest.raises(UsageError, match=r"^map m: no JSON"):
-            decode_map(data, "m")
-
-    def test_a_file_that_is_too_large(self, arena_map: Map) -> None:
-        with pytest.raises(UsageError, match=r"^map m: more than 1048576 bytes$"):
-            decode_map(encode_map(arena_map) + b" " * (1 << 20), "m")
-
-
-def refusal(document: Any) -> str:
-    with pytest.raises(UsageError) as refused:
-        read_map(document, "m")
-    return str(refused.value)
-
-
-class TestProof:
-    """Maps that are well formed and yet wrong."""
-
-    def edited(self, arena_map: Map, edit: Callable[[dict[str, Any]], None]) -> Any:
-        document = map_document(arena_map)
-        edit(document)
-        return document
-
-    def test_m1_a_wall_that_has_moved(self) -> None:
-        arena_map = make_map("m", 3, 1, rows=30, cols=30)
-        gone = list(arena_map.walls[5])
-        document = self.edited(arena_map, lambda d: d["walls"].remove(gone))
-        assert refusal(document) == f"map m: not symmetric at tile {gone}"
-
-    def test_m1_a_wall_too_many(self, arena_map: Map) -> None:
-        occupied_tiles = {
-            *arena_map.walls,
-            *arena_map.nodes,
-            *(tile for tile, _ in arena_map.cores),
-        }
-        free = next(tile for tile in product(range(30), range(44)) if tile not in occupied_tiles)
-        document = self.edited(arena_map, lambda d: d["walls"].append(list(free)))
-        assert refusal(document) == f"map m: not symmetric at tile {list(free)}"
-
-    def test_m1_a_node_that_has_no_image(self, arena_map: Map) -> None:
-        node = list(arena_map.nodes[2])
-        document = self.edited(arena_map, lambda d: d["energy_nodes"].remove(node))
-        assert refusal(document) == f"map m: not symmetric at tile {node}"
-
-    def test_m1_cores_that_are_no_images(self, arena_map: Map) -> None:
-        def swap(document: dict[str, Any]) -> None:
-            cores = document["cores"]
-            cores[1]["pos"], cores[2]["pos"] = cores[2]["pos"], cores[1]["pos"]
-
-        place = list(arena_map.cores[2][0])
-        assert refusal(self.edited(arena_map, swap)) == f"map m: not symmetric at tile {place}"
-
-    def test_a_small_orbit_stays_open(self) -> None:
-        arena_map = make_map("m", 2, 1, rows=31, cols=31)
-        document = self.edited(arena_map, lambda d: d["walls"].append([15, 15]))
-        assert refusal(document) == "map m: tile [15, 15] is its own image and must stay open"
-
-    def test_m2_a_walled_in_tile(self) -> None:
-        arena_map = make_map("m", 2, 1, rows=30, cols=30, wall_density=0.05)
-
-        def build(document: dict[str, Any]) -> None:
-            symmetry = arena_map.symmetry
-            core = arena_map.cores[0][0]
-            around = [((core[0] + a) % 30, (core[1] + b) % 30) for a, b in DIAMOND]
-            new = {i for tile in around for i in symmetry.images(tile)}
-            old = {tuple(tile) for tile in document["walls"]}
-            document["walls"] = [list(tile) for tile in old | new]
-            document["energy_nodes"] = []
-            document["wall_density"] = len(document["walls"]) / 900
-            document["wall_density_real"] = document["wall_density"]
-
-        assert "cannot be reached from core" in refusal(self.edited(arena_map, build))
-
-    def test_m3_ways_of_other_lengths(self) -> None:
-        symmetry = symmetry_for(2, 30, 30)
-        cores = [[tile] for tile in symmetry.images((5, 5))]
-        with pytest.raises(UsageError) as refused:
-            prove_ways(symmetry, [], [(5, 8)], cores)
-        assert str(refused.value) == "slot 1 has other ways to the energy nodes than slot 0"
-        prove_ways(symmetry, [], symmetry.images((5, 8)), cores)
-
-    def test_two_things_on_one_tile(self, arena_map: Map) -> None:
-        wall, node = list(arena_map.walls[0]), list(arena_map.nodes[0])
-        document = self.edited(arena_map, lambda d: d["energy_nodes"].append(wall))
-        assert refusal(document) == f"map m: both wall and energy node at tile {wall}"
-        document = self.edited(arena_map, lambda d: d["cores"][0].update(pos=node))
-        assert refusal(document) == f"map m: both energy node and core at tile {node}"
-        document = self.edited(arena_map, lambda d: d["walls"].append(wall))
-        assert refusal(document) == f"map m: both wall and wall at tile {wall}"
-
-    def test_m4_two_orbits_of_walls_too_few(self, arena_map: Map) -> None:
-        def thin(document: dict[str, Any]) -> None:
-            for _ in range(2):
-                for tile in arena_map.symmetry.images(open_edge(document, arena_map)):
-                    document["walls"].remove(list(tile))
-
-        document = self.edited(arena_map, thin)
-        document["wall_density_real"] = len(document["walls"]) / (30 * 44)
-        expected = f"{len(document['walls'])} walls, but wall_density 0.15 asks for 198"
-        assert refusal(document) == f"map m: {expected}"
-
-
-DIAMOND = [(a, b) for a in range(-3, 4) for b in range(-3, 4) if abs(a) + abs(b) in (3, 4)]
-"""A closed ring of walls round a core."""
-
-
-def open_edge(document: dict[str, Any], arena_map: Map) -> RowCol:
-    """Return a wall that has an open tile beside it."""
-    walls = {tuple(tile) for tile in document["walls"]}
-    for row, col in sorted(walls):
-        if (row, (col + 1) % arena_map.cols) not in walls:
-            return row, col
-    raise AssertionError("no wall has an open tile to the east")

@@ -49,9 +49,9 @@ def test_steps_without_walls_are_the_same_one_by_one_and_in_bulk() -> None:
 
 def test_distances_are_kept_until_another_wall_is_known() -> None:
     state = CodeBattle().new(2, 1)
-    known = Knowledge(view_of(state, 0))
-    field = known.distance_field(1)
+    knowledge = Knowledge(view_of(state, 0))
+    field = knowledge.distance_field(1)
     assert field.distance(2) == 2
-    assert known.distance_field(1) is field
-    known.walls |= 1 << 1
-    assert known.distance_field(1).distance(2) == 4
+    assert knowledge.distance_field(1) is field
+    knowledge.walls |= 1 << 1
+    assert knowledge.distance_field(1).distance(2) == 4

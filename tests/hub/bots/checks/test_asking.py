@@ -26,7 +26,7 @@ from cw.hub.competitions.daily.bots import PROBE
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.readiness import NOT_ASKED, probe_bot
 from cw.hub.competitions.rated import entry
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.queue import CHECKS, PROBES, CeleryQueue, JobTaker
 from cw.hub.operation.rate_counts import RateCounts
 from cw.hub.operation.resources import Resources
@@ -225,18 +225,18 @@ def test_a_daily_game_asks_no_host_more_often_than_may_be(resources: Resources) 
 def test_an_owner_and_a_visitor_have_few_checks_at_once(site: Site) -> None:
     hub = site.resources
 
-    def sent(owner: str, visitor: str) -> bool:
+    def is_sent(owner: str, visitor: str) -> bool:
         return asking.send(hub, "check_bot", 1, owner, visitor, CHECKS)
 
-    assert [sent("user 1", f"v{number}") for number in range(4)] == [True] * 3 + [False]
-    assert [sent(f"user {number}", "v") for number in range(2, 7)] == [True] * 4 + [False]
+    assert [is_sent("user 1", f"v{number}") for number in range(4)] == [True] * 3 + [False]
+    assert [is_sent(f"user {number}", "v") for number in range(2, 7)] == [True] * 4 + [False]
     assert len(site.queue.jobs) == 7
     # Who was refused has taken no place.
-    assert [sent("user 6", "w") for _ in range(4)] == [True] * 3 + [False]
+    assert [is_sent("user 6", "w") for _ in range(4)] == [True] * 3 + [False]
     asking.done(hub.rate_counts, "user 1", "v0")
-    assert sent("user 1", "v9")
+    assert is_sent("user 1", "v9")
     site.clock.advance(121)
-    assert sent("user 1", "v9")
+    assert is_sent("user 1", "v9")
 
 
 @ON_SQLITE
@@ -275,8 +275,8 @@ def test_an_unconfirmed_account_has_its_bots_first_probe_and_no_more(public_site
         ada.open(GRADER)
         site.clock.advance(10)
     assert probes() == 1
-    (asked,) = [arguments for job, arguments, _ in site.queue.jobs if job == PROBE]
-    probe_bot(site.resources, *asked)  # type: ignore[arg-type]
+    (arguments_of_job,) = [arguments for job, arguments, _ in site.queue.jobs if job == PROBE]
+    probe_bot(site.resources, *arguments_of_job)  # type: ignore[arg-type]
     site.clock.advance(7200)
     ada.fill(GRADER, endpoint=f"{NOBODY}/again", form="urlencoded")
     ada.open(GRADER)

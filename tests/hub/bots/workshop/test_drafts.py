@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.verbs import CHECK
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import Bot, BotVersion
@@ -153,8 +153,8 @@ def test_an_empty_draft_is_filled_from_a_version_and_another_one_is_left(site: S
     site.open_competition("paint")
     ann = Window(site.player("Ann"))
     form = {"csrf_token": ann.visitor.token("/bots/new"), "game": "paint", "name": "Painter"}
-    sent = {"program": ("bot.py", b"print('mine')\n")}
-    assert ann.visitor.send_form("/bots/new/program", form, files=sent).status_code == 303
+    upload = {"program": ("bot.py", b"print('mine')\n")}
+    assert ann.visitor.send_form("/bots/new/program", form, files=upload).status_code == 303
     opened = ann.visitor.fill(f"{PAGE}open", on=PAGE, bot="Painter", version="1")
     assert opened.headers["Location"] == PAGE
     files = ann.files()

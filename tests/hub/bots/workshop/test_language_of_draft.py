@@ -37,7 +37,7 @@ def kit(language: str) -> set[str]:
     return {name for name in kits.files("paint", language) if name[0] != "."}
 
 
-def chosen(window: Window, language: str, **more: str) -> tuple[int, str]:
+def choice(window: Window, language: str, **more: str) -> tuple[int, str]:
     """Choose a language; return the status and the words of the page."""
     answer = window.visitor.fill(LANGUAGE, language=language, **more)
     return answer.status_code, words_of(answer)
@@ -54,18 +54,18 @@ def base_of(window: Window) -> str:
 def test_the_kit_of_another_language_takes_the_place_of_an_untouched_draft(site: Site) -> None:
     window = Window(site.player("Ann"))
     assert "No machine that runs programs is up" in words_of(window.visitor.open(LANGUAGE))
-    assert chosen(window, "go")[0] == 422
+    assert choice(window, "go")[0] == 422
     run_languages(site, **VERSIONS)
     page = words_of(window.visitor.open(LANGUAGE))
     for words in ("Python 3.12.1", "Go 1.22.0", "Java 17.0.1"):
         assert words in page
     assert "Ruby" not in page
     for language in ("go", "java", "python"):
-        assert chosen(window, language)[0] == 303
+        assert choice(window, language)[0] == 303
         assert set(window.files()) == kit(language)
         assert kits.LANGUAGES[language].title in words_of(window.visitor.open(PAGE))
     for wrong in ("ruby", "cobol", "", "x" * 5000):
-        code, page = chosen(window, wrong)
+        code, page = choice(window, wrong)
         assert (code, NOT_HERE in page) == (422, True), wrong
     assert set(window.files()) == kit("python")
 
@@ -80,7 +80,7 @@ def test_only_languages_of_workers_that_live_are_offered_for_new_bots(site: Site
     assert "What runs here Python 3.12.1 Go 1.22.0 Java 17.0.1" in words
     site.clock.advance(600)
     assert "No machine that runs programs is up right now" in words_of(ann.open(page))
-    assert chosen(Window(ann), "go")[0] == 422
+    assert choice(Window(ann), "go")[0] == 422
 
 
 @ON_BOTH
@@ -89,15 +89,15 @@ def test_a_draft_with_work_in_it_is_replaced_as_it_was_when_that_was_asked(site:
     window = Window(site.player("Ann"))
     window.save("bot.py", "one = 1\n", window.files()["bot.py"]["digest"])
     assert "all that stands in your draft is replaced" in words_of(window.visitor.open(LANGUAGE))
-    code, page = chosen(window, "go")
+    code, page = choice(window, "go")
     assert (code, CHANGED in page) == (409, True)
     base = base_of(window)
     # Another window types on while the question stands there.
     window.save("bot.py", "two = 2\n", window.files()["bot.py"]["digest"])
-    assert chosen(window, "go", base=base)[0] == 409
+    assert choice(window, "go", base=base)[0] == 409
     assert window.files()["bot.py"]["text"] == "two = 2\n"
     stale = window.files()["bot.py"]["digest"]
-    assert chosen(window, "go", base=base_of(window))[0] == 303
+    assert choice(window, "go", base=base_of(window))[0] == 303
     assert set(window.files()) == kit("go")
     # A window that still shows the file is told that it is gone.
     later = window.save("bot.py", "three = 3\n", stale)
@@ -109,7 +109,7 @@ def test_the_draft_of_another_person_and_game_stays(site: Site) -> None:
     run_languages(site, **VERSIONS)
     ann, ben = Window(site.player("Ann")), Window(site.player("Ben"))
     ben.save("bot.py", "mine = 1\n", ben.files()["bot.py"]["digest"])
-    assert chosen(ann, "java")[0] == 303
+    assert choice(ann, "java")[0] == 303
     assert ben.files()["bot.py"]["text"] == "mine = 1\n"
     other = ann.visitor.open("/workshop/hexagon/files").json()["files"]
     assert "bot.py" in {file["name"] for file in other}
@@ -123,7 +123,7 @@ def test_the_kit_that_was_chosen_runs_on_a_worker(site: Site, language: str) -> 
         pytest.skip(f"{language} is missing: apt install {LANGUAGES[language].packages}")
     run_languages(site, **languages.installed())
     ann = Author(site, "Ann")
-    assert chosen(ann, language)[0] == 303
+    assert choice(ann, language)[0] == 303
     with working(site):
         ann.run()
         run = ann.ended()

@@ -18,7 +18,7 @@ from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.versions.languages import FIGURE
 from cw.hub.bots.workshop import drafts, tasks, work
 from cw.hub.bots.workshop.drafts import Draft
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.health.heartbeats import Process
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
@@ -147,15 +147,15 @@ def test_a_run_is_told_while_it_is_played_and_stays(site: Site) -> None:
     assert dict(map(tuple, run["output"]))[1].startswith("hm \\x1b[31m <b>\n")
     [mark] = run["marks"]
     assert (mark["file"], mark["line"], mark["words"]) == ("bot.py", 5, "KeyError: 3")
-    asked = ann.report(f"run/turns/{mark['turn']}")
-    assert "crashed" in asked["exchanges"][0]["fault"]
+    report = ann.report(f"run/turns/{mark['turn']}")
+    assert "crashed" in report["exchanges"][0]["fault"]
     assert ann.report("run/turns/4000")["exchanges"] == []
     replay = ann.visitor.open(begun["document"])
     document = replay.json()
     assert document["live"] == {"over": True, "trouble": ""}
     assert [player["name"] for player in document["players"]] == ["mine", "random"]
-    known = {"If-None-Match": replay.headers["ETag"]}
-    assert ann.visitor.open(begun["document"], headers=known).status_code == 304
+    headers = {"If-None-Match": replay.headers["ETag"]}
+    assert ann.visitor.open(begun["document"], headers=headers).status_code == 304
     later = ann.visitor.open(f"{begun['document']}?after=2").json()
     assert (later["after"], later["turns"]) == (2, document["turns"][2:])
 
@@ -227,8 +227,8 @@ def open_in(site: Site, author: Author, files: dict[str, str]) -> None:
     """Fill the draft of somebody who has typed nothing yet."""
     with site.resources.database.writing() as session:
         user = session.scalars(select(User.id)).one()
-        sent = {name: text.encode() for name, text in files.items()}
-        assert drafts.fill(session, site.clock, Draft(user, "paint"), sent)
+        contents = {name: text.encode() for name, text in files.items()}
+        assert drafts.fill(session, site.clock, Draft(user, "paint"), contents)
     assert set(author.files()) == set(files)
 
 

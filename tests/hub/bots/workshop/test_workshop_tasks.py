@@ -78,9 +78,9 @@ def desk(resources: Resources) -> Desk:
 
 def test_people_are_served_in_the_order_in_which_they_asked(desk: Desk) -> None:
     ann, ben, cleo = map(desk.person, ("ann", "ben", "cleo"))
-    asked = [desk.begin(ann), desk.begin(ben), desk.begin(cleo)]
+    tasks = [desk.begin(ann), desk.begin(ben), desk.begin(cleo)]
     assert [desk.ahead_of(each) for each in (ann, ben, cleo)] == [0, 1, 2]
-    assert [desk.claimed().id for _ in asked] == asked
+    assert [desk.claimed().id for _ in tasks] == tasks
     assert desk.claim() is None
 
 

@@ -17,7 +17,7 @@ from cw.hub.competitions.cup.format import FORMAT
 from cw.hub.competitions.cup.verbs import Cup
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches import states
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.results import BattleResult, SlotResult
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS

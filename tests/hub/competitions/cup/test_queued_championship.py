@@ -26,7 +26,7 @@ from cw.hub.bots import packages
 from cw.hub.competitions.cup import keys, parcels, sent
 from cw.hub.competitions.cup.players import ID, NO_WORKER
 from cw.hub.matches import sending, states
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import upkeep
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
@@ -143,8 +143,8 @@ def without_times(document: Any) -> Any:
         return re.sub(r"127\.0\.0\.1:\d+", "PORT", re.sub(r"[0-9.]+ ms", "0 ms", document))
     if isinstance(document, dict):
         # The lines of two streams come in any order, and the last ones perhaps not before the end.
-        wrote = {k: list(map(bool, v)) for k, v in document.items() if k == "stderr"}
-        return {k: without_times(v) for k, v in document.items() if k not in TIMES} | wrote
+        outputs = {k: list(map(bool, v)) for k, v in document.items() if k == "stderr"}
+        return {k: without_times(v) for k, v in document.items() if k not in TIMES} | outputs
     return [without_times(one) for one in document] if isinstance(document, list) else document
 
 
@@ -331,13 +331,13 @@ class TestParcels:
         self, resources: Resources, tmp_path: Path
     ) -> None:
         bot = self.bot(tmp_path)
-        sent = parcels.send_program(resources.objects, "0" * 16, bot, [])
-        assert sent.bot.target == "'{python}' bot.py"
-        assert parcels.placed(sent.bot, tmp_path / "team") == bot
+        parcel = parcels.send_program(resources.objects, "0" * 16, bot, [])
+        assert parcel.bot.target == "'{python}' bot.py"
+        assert parcels.placed(parcel.bot, tmp_path / "team") == bot
         player = replace_target(bot, "python", f"{tmp_path / 'team' / 'bot.py'}:Bot")
-        sent = parcels.send_program(resources.objects, "0" * 16, player, [])
-        assert sent.bot.target == "bot.py:Bot"
-        assert parcels.placed(sent.bot, tmp_path / "team") == player
+        parcel = parcels.send_program(resources.objects, "0" * 16, player, [])
+        assert parcel.bot.target == "bot.py:Bot"
+        assert parcels.placed(parcel.bot, tmp_path / "team") == player
 
     def test_a_command_names_no_file_of_the_worker(self, tmp_path: Path) -> None:
         spying = BotSpec("ann", "exec", "cat /etc/passwd")

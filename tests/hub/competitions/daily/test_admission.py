@@ -29,7 +29,7 @@ from cw.hub.bots.views import BotView
 from cw.hub.competitions.rated import entry
 from cw.hub.matches import claims, planning
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import keys
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
@@ -69,7 +69,7 @@ def registered(resources: Resources, owner: int, address: str, name: str = "Swar
         return bot
 
 
-def asked(resources: Resources, bot: int) -> CheckTarget:
+def target_of(resources: Resources, bot: int) -> CheckTarget:
     with resources.database.reading() as session:
         target = bot_health.check_target(session, bot)
     assert target is not None
@@ -183,13 +183,13 @@ def test_three_failures_in_a_row_and_back(
         assert row_of(resources, bot).status == "ACTIVE"
         assert not do(resources, lambda session: bot_health.any_due(session, hub_clock))
         do(resources, lambda s: s.execute(update(Bot).values(endpoint="http://127.0.0.1:9")))
-        seen = []
+        reports = []
         for _ in range(4):
             hub_clock.advance(900)
             jobs.sweep_bots(resources)
             row = row_of(resources, bot)
-            seen.append((row.status, row.failures))
-        assert seen == [("ACTIVE", 1), ("ACTIVE", 2), ("INACTIVE", 3), ("INACTIVE", 4)]
+            reports.append((row.status, row.failures))
+        assert reports == [("ACTIVE", 1), ("ACTIVE", 2), ("INACTIVE", 3), ("INACTIVE", 4)]
         assert row.reason == "127.0.0.1:9 refuses connections."
         do(resources, lambda s: s.execute(update(Bot).values(endpoint=address)))
         hub_clock.advance(900)
@@ -246,7 +246,7 @@ def test_one_of_twenty_rotations_wins_and_the_bot_is_checked_again(
     with ThreadPoolExecutor(8) as threads:
         secrets = [one for one in threads.map(rotate, range(20)) if one]
     assert len(secrets) == 1
-    now = asked(resources, bot)
+    now = target_of(resources, bot)
     assert (now.status, now.secret_version) == ("PENDING", 2)
     assert resources.sealer.open(now.secret, now.secret_row).decode() == secrets[0]
 

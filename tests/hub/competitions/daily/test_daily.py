@@ -15,8 +15,8 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import bots as grader_bots
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily import verbs as daily
-from cw.hub.competitions.daily.behaviour import FINE
 from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.history.behaviour import FINE
 from cw.hub.competitions.daily.readiness import probe_bot
 from cw.hub.operation.resources import Resources
 from tests.hub.conftest import StillClock
@@ -80,11 +80,11 @@ def test_a_game_that_is_due_while_one_is_open_is_called_off(
 
 def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillClock) -> None:
     with hub.resources.database.writing() as session:
-        of = competitions.named(session, GAME)
-        first, second = daily.upcoming(session, hub.clock, of, 2)
+        competition = competitions.named(session, GAME)
+        first, second = daily.upcoming(session, hub.clock, competition, 2)
         assert daily.skip(session, hub.clock, hub.id) == first
-        assert daily.upcoming(session, hub.clock, of, 1) == [second]
-        assert rankings.upcoming(session, hub.clock, of).next == second
+        assert daily.upcoming(session, hub.clock, competition, 1) == [second]
+        assert rankings.upcoming(session, hub.clock, competition).next == second
     hub_clock.advance(3600)
     hub.tick()
     assert hub.outcomes() == [("void", "skipped")]
@@ -205,8 +205,8 @@ def test_who_passes_all_checks_is_asked_anew_after_a_change(hub: Hub, bots: Bots
 def test_a_probe_of_an_old_key_is_not_kept(hub: Hub) -> None:
     user_id, bot = hub.player("ann", "http://127.0.0.1:1")
     with hub.resources.database.reading() as session:
-        asked = grader_bots.asked(session, bot)
-    assert asked is not None
+        target = grader_bots.asked(session, bot)
+    assert target is not None
     probe_bot(hub.resources, bot)
     with hub.resources.database.writing() as session:
         grader_bots.renew_key(session, hub.resources.sealer, user_id)

@@ -98,8 +98,8 @@ def check_games(hub: Hub, bots: Bots, number: int) -> None:
         assert verify(load_game(GAME), replay) is None
         assert replay["options"]["gameid"] == game.id
     # Each attempt asks each bot twice, before the game and as it begins, unless it is cut off.
-    asked = [one.name for one in bots.asked if one.request == "bot"]
-    assert all(asked.count(name) > 2 * number for name in PLAYERS)
+    names = [one.name for one in bots.asked if one.request == "bot"]
+    assert all(names.count(name) > 2 * number for name in PLAYERS)
 
 
 def play_alone(folder: Path, bots: Bots, strokes: int) -> None:

@@ -15,7 +15,7 @@ from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.bots import PROBE
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.readiness import probe_bot
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.pages.polls import Tags
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, Match, User
@@ -37,15 +37,15 @@ def play_game(site: Site, players: int, name_of: str = "player") -> str:
     resources = site.resources
     with resources.database.writing() as session:
         daily.begin_site(session, resources.clock)
-        of = competitions.named(session, GAME)
+        competition = competitions.named(session, GAME)
         small = {"M": 1, "MAX_HP": 1, "max_rounds": 30}
-        competitions.set_values(session, resources.clock, of.id, {"options": small})
+        competitions.set_values(session, resources.clock, competition.id, {"options": small})
         for number in range(players):
             name = f"{name_of}{number}"
             user_id, _ = people.register(session, resources.clock, name, f"{name}@example.org", "x")
             profiles.save_profile(session, user_id, "GR" if number % 2 else None, None)
             bots.add_builtin(session, resources.clock, user_id, GAME, name, "sample")
-        game = daily.begin(session, resources.clock, of.id)
+        game = daily.begin(session, resources.clock, competition.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
     Worker("me", 1, KINDS).play(resources, row)
     return game
@@ -56,13 +56,13 @@ def test_a_stored_game_holds_no_name_and_its_page_names_who_is_still_here(site: 
     ada, _ = (site.player(name) for name in names)
     with resources.database.writing() as session:
         daily.begin_site(session, resources.clock)
-        of = competitions.named(session, GAME)
+        competition = competitions.named(session, GAME)
         small = {"M": 1, "MAX_HP": 1, "max_rounds": 30}
-        competitions.set_values(session, resources.clock, of.id, {"options": small})
+        competitions.set_values(session, resources.clock, competition.id, {"options": small})
         users = {user.username or "": user.id for user in session.query(User)}
         for name, user_id in users.items():
             bots.add_builtin(session, resources.clock, user_id, GAME, name, "sample")
-        game = daily.begin(session, resources.clock, of.id)
+        game = daily.begin(session, resources.clock, competition.id)
         row = session.query(Match.id).filter_by(match_id=game).scalar()
     Worker("me", 1, KINDS).play(resources, row)
     numbers = {user_id: name for name, user_id in users.items()}
@@ -92,16 +92,18 @@ def begin_paint(site: Site) -> tuple[int, str]:
     """Begin a daily game of Paint: Ada has two bots, Bob one, and another that rests."""
     resources = site.resources
     with resources.database.writing() as session:
-        of = competitions.new(session, resources.clock, "daily", "paint")
-        competitions.set_state(session, resources.clock, of.id, "running")
-        competitions.set_values(session, resources.clock, of.id, {"options": {"turns": 20}})
+        competition = competitions.new(session, resources.clock, "daily", "paint")
+        competitions.set_state(session, resources.clock, competition.id, "running")
+        competitions.set_values(
+            session, resources.clock, competition.id, {"options": {"turns": 20}}
+        )
         owners = {name: people.find_account(session, name) for name in ("Ada", "Bob")}
         for owner, name in (("Ada", "Brush"), ("Bob", "Roller"), ("Ada", "Spray"), ("Bob", "Rest")):
             account = owners[owner]
             assert account
             bots.add_builtin(session, resources.clock, account.user_id, "paint", name, "walker")
         session.query(Bot).filter_by(name="Rest").one().status = "INACTIVE"
-        game = daily.begin(session, resources.clock, of.id)
+        game = daily.begin(session, resources.clock, competition.id)
         return session.query(Match).filter_by(match_id=game).one().id, game
 
 
@@ -187,11 +189,11 @@ def test_visitors_see_ten_rows_and_players_their_notice(site: Site, played: str)
 
 def test_a_country_is_remembered_and_ranks_stay_global(site: Site, played: str) -> None:
     visitor = site.visitor()
-    chosen = visitor.open("/ranking?country=GR")
-    assert len(rows(chosen.text)) == PLAYERS // 2
-    assert rows(visitor.open("/ranking").text) == rows(chosen.text)
+    page = visitor.open("/ranking?country=GR")
+    assert len(rows(page.text)) == PLAYERS // 2
+    assert rows(visitor.open("/ranking").text) == rows(page.text)
     assert rows(visitor.open("/ranking?country=ZZ").text) == list(range(1, 11))
-    assert rows(visitor.open("/ranking").text) == rows(chosen.text)
+    assert rows(visitor.open("/ranking").text) == rows(page.text)
     assert rows(visitor.open("/ranking?country=all").text) == list(range(1, 11))
     assert "Nobody from this country played." in visitor.open("/ranking?country=JP").text
 
@@ -256,8 +258,8 @@ def test_a_bot_is_asked_when_it_is_saved_and_its_key_is_its_owners(site: Site) -
     saved = ada.fill("/bots/end-of-codes", endpoint="http://127.0.0.1:1", form="urlencoded")
     assert saved.status_code == 303
     assert "Your bot is being checked" in words_of(ada.open("/bots/end-of-codes"))
-    (asked,) = [arguments for job, arguments, _ in site.queue.jobs if job == PROBE]
-    probe_bot(site.resources, *asked)  # type: ignore[arg-type]
+    (arguments_of_job,) = [arguments for job, arguments, _ in site.queue.jobs if job == PROBE]
+    probe_bot(site.resources, *arguments_of_job)  # type: ignore[arg-type]
     page = ada.open("/bots/end-of-codes")
     words = words_of(page)
     assert "Your bot is incorrectly configured" in words

@@ -11,11 +11,11 @@ from cw.hub.bots import packages
 from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.verbs import CHECK
 from cw.hub.competitions import verbs as competitions
-from cw.hub.competitions.daily import behaviour
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.history import behaviour
 from cw.hub.matches import sending
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import Match, MatchParticipant
@@ -56,9 +56,9 @@ def begin(site: Site) -> int:
     """Let the daily competition run; return its id."""
     with site.resources.database.writing() as session:
         daily.begin_site(session, site.clock)
-        of = competitions.named(session, GAME)
-        competitions.set_values(session, site.clock, of.id, {"options": SMALL})
-        return of.id
+        competition = competitions.named(session, GAME)
+        competitions.set_values(session, site.clock, competition.id, {"options": SMALL})
+        return competition.id
 
 
 def pass_check(site: Site) -> None:
@@ -98,7 +98,7 @@ def play(site: Site, competition: int) -> dict[str, MatchParticipant]:
 def test_a_program_plays_the_daily_game_beside_a_web_service_and_gives_way_to_an_address(
     site: Site,
 ) -> None:
-    of = begin(site)
+    competition = begin(site)
     ann, bob = site.player("ann"), site.player("bob")
     site.queue.jobs.clear()
     assert "End of Codes" in words_of(ann.open("/bots/new"))
@@ -111,7 +111,7 @@ def test_a_program_plays_the_daily_game_beside_a_web_service_and_gives_way_to_an
     with serving_bots() as served:
         bob.fill(PAGE, endpoint=served.at("bob"), form="urlencoded")
         assert "Your bot is a web service" in words_of(bob.open(PAGE))
-        seats = play(site, of)
+        seats = play(site, competition)
     assert {name: (seat.version, seat.faults) for name, seat in seats.items()} == {
         "ann": (1, []),
         "bob": (None, []),
@@ -134,26 +134,26 @@ def test_a_program_plays_the_daily_game_beside_a_web_service_and_gives_way_to_an
 def test_the_bots_of_the_site_stay_out_of_a_daily_game_with_one_number_for_a_person(
     site: Site,
 ) -> None:
-    of = begin(site)
+    competition = begin(site)
     ann = site.player("ann")
     site.open_competition(GAME)
     site.queue.jobs.clear()
     upload(ann, KIT, f"{PAGE}/upload", PAGE)
     pass_check(site)
-    assert set(play(site, of)) == {"ann"}
+    assert set(play(site, competition)) == {"ann"}
 
 
 def test_a_program_that_falls_is_told_so_and_one_that_fails_its_check_does_not_play(
     site: Site,
 ) -> None:
-    of = begin(site)
+    competition = begin(site)
     ann, bob = site.player("ann"), site.player("bob")
     site.queue.jobs.clear()
     upload(ann, {**KIT, "sample.py": KIT["bot.py"], "bot.py": FALLING}, f"{PAGE}/upload", PAGE)
     pass_check(site)
     with serving_bots() as served:
         bob.fill(PAGE, endpoint=served.at("bob"), form="urlencoded")
-        seats = play(site, of)
+        seats = play(site, competition)
     assert "exit code 7" in seats["ann"].faults[0]["text"]
     # The system may close the connection of a program that has ended a moment before its port.
     ways = (behaviour.WORDS["could_not_connect"], behaviour.WORDS["broken_reply"])
@@ -167,4 +167,4 @@ def test_a_program_that_falls_is_told_so_and_one_that_fails_its_check_does_not_p
     assert "Your bot is incorrectly configured" in page
     assert "Version 1 failed its check" in page
     site.clock.advance(3600)
-    assert set(play(site, of)) == {"ann"}
+    assert set(play(site, competition)) == {"ann"}

@@ -52,22 +52,22 @@ def history(site: Site, players: int, games: int = GAMES) -> History:
 @contextmanager
 def counted(site: Site) -> Iterator[list[str]]:
     """Give the statements that the database is asked while the block runs."""
-    seen: list[str] = []
+    queries: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
         if statement != "BEGIN":
-            seen.append(statement)
+            queries.append(statement)
 
     engine = site.resources.database.engine
     event.listen(engine, "before_cursor_execute", note)
-    yield seen
+    yield queries
     event.remove(engine, "before_cursor_execute", note)
 
 
 @pytest.mark.parametrize("players", [10, pytest.param(1000, marks=pytest.mark.thorough)])
 def test_pages_ask_as_much_for_a_thousand_as_for_ten(site: Site, players: int) -> None:
     _, last, player = history(site, players)
-    asked: dict[str, tuple[int, int]] = {}
+    costs: dict[str, tuple[int, int]] = {}
     for form in BY_STATEMENTS:
         path = form.format(last=last)
         numbers = []
@@ -78,10 +78,10 @@ def test_pages_ask_as_much_for_a_thousand_as_for_ten(site: Site, players: int) -
             assert page.status_code == 200
             assert len(gzip.compress(page.content)) < LARGEST
             numbers.append(len(seen))
-        asked[form] = (numbers[0], numbers[1])
-    assert asked == {"/ranking": (6, 11), "/user/player2": (5, 6), "/match/{last}": (2, 4)}
+        costs[form] = (numbers[0], numbers[1])
+    assert costs == {"/ranking": (6, 11), "/user/player2": (5, 6), "/match/{last}": (2, 4)}
     for form, most in BY_STATEMENTS.items():
-        assert asked[form] <= most
+        assert costs[form] <= most
     listed = words_of(site.visitor().open("/matches"))
     assert listed.count("1. player") == listed.count("3. player") == GAMES
     assert listed.count(f"and {players - 3} more") == GAMES

@@ -17,7 +17,7 @@ from cw.hub.bots import verbs as bots
 from cw.hub.competitions.rated import entry, pairing, proof, ratings
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches import claims, planning
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.results import BattleResult, SlotResult
 from cw.hub.operation import upkeep
 from cw.hub.operation.resources import Resources

@@ -15,7 +15,7 @@ from cw.hub.bots.checks import health
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.competitions.rated import entry
 from cw.hub.matches import claims, states
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, Map, Match, MatchParticipant, Rating, User

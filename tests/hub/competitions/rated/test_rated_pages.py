@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from cw.hub.matches import listings, lookup
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.pages.polls import FRESH, Tags
 from cw.hub.site.formats import KINDS

@@ -127,11 +127,11 @@ def duel(site: Site, bots: dict[str, str]) -> Tournament:
     }
     groups["internal"] = {"house-one": "greedy", "house-two": "random", "ours": "greedy"}
     settings = {"boards": [THREE], "round_every": 60, "finalists": 1, "parallel": 16}
-    of = Tournament(site.resources, {**groups, "final": {}}, settings)
+    tournament = Tournament(site.resources, {**groups, "final": {}}, settings)
     for city in CITIES:
         with site.resources.database.writing() as session:
-            of.enter(session, city, "ours")
-    return of
+            tournament.enter(session, city, "ours")
+    return tournament
 
 
 @pytest.mark.thorough
@@ -166,11 +166,11 @@ def test_a_duel_of_three_cities_is_worth_what_its_replays_tell(
     check_words(site)
 
 
-def check_reasons(of: Tournament, match: Match) -> None:
+def check_reasons(tournament: Tournament, match: Match) -> None:
     """Each battle ended by the fault of the first who has met the other with one, or by chips."""
     assert match.state == "done"
-    names = [seat.name for seat in of.seats(match)]
-    battles: list[Battle] = of.read(
+    names = [seat.name for seat in tournament.seats(match)]
+    battles: list[Battle] = tournament.read(
         select(Battle).where(Battle.match_id == match.id).order_by(Battle.number)
     )
     for battle in battles:
@@ -184,7 +184,9 @@ def check_reasons(of: Tournament, match: Match) -> None:
         loser = wrong[0]
         assert battle.reason == REASONS[kinds[loser]], names
         assert (battle.ranks[loser], battle.ranks[1 - loser]) == (2, 1)
-    ended = [kind for seat in of.seats(match) for kind in (one["kind"] for one in seat.faults)]
+    ended = [
+        kind for seat in tournament.seats(match) for kind in (one["kind"] for one in seat.faults)
+    ]
     assert sorted(ended) == sorted(one.reason for one in battles if one.reason != "finished")
 
 

@@ -18,7 +18,7 @@ from cw.hub.bots.versions.verbs import NO_VERSION
 from cw.hub.competitions.tournament.teams import assigned_bots, bot_setup, machines
 from cw.hub.competitions.tournament.teams import bots as team_bots
 from cw.hub.competitions.tournament.teams.bots import TeamBot
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.sealing import Sealed
@@ -167,11 +167,11 @@ def test_of_two_who_rotate_at_once_one_is_refused(site: Site) -> None:
     own, resources = bot_of(site, rows), site.resources
     with resources.database.writing() as session:
         bot_setup.set_url(session, site.clock, resources.sealer, own, "http://127.0.0.1:9")
-    seen = bot_of(site, rows)
+    bot = bot_of(site, rows)
     with resources.database.writing() as session:
-        secret = bot_setup.rotate(session, site.clock, resources.sealer, seen)
+        secret = bot_setup.rotate(session, site.clock, resources.sealer, bot)
     with resources.database.writing() as session, pytest.raises(UsageError, match="meanwhile"):
-        bot_setup.rotate(session, site.clock, resources.sealer, seen)
+        bot_setup.rotate(session, site.clock, resources.sealer, bot)
     assert secret_of(site, rows) == secret
 
 
@@ -234,6 +234,6 @@ def test_the_kit_is_what_new_bot_writes(site: Site, path: str, tmp_path: Path) -
     assert answer.headers["Content-Type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as kit:
         files = {name: kit.read(name) for name in kit.namelist()}
-    written = kits.new_bot("hexagon", "python", tmp_path / "bot")
-    assert files == {f"hexagon-python/{file.name}": file.read_bytes() for file in written}
+    folder = kits.new_bot("hexagon", "python", tmp_path / "bot")
+    assert files == {f"hexagon-python/{file.name}": file.read_bytes() for file in folder}
     assert site.visitor().open(path.replace("python", "cobol")).status_code == 404

@@ -127,10 +127,10 @@ def begin(visitor: Visitor, form: dict[str, str], game: str = "hexagon") -> str:
     return answer.headers["Location"]
 
 
-def part(address: str, what: str) -> str:
+def part(address: str, name: str) -> str:
     """Return the address of a part of a match from that of its page."""
     path, mark, key = address.partition("?")
-    return f"{path}/{what}{mark}{key}"
+    return f"{path}/{name}{mark}{key}"
 
 
 def document_once(visitor: Visitor, address: str, fits: Callable[[Any], Any]) -> Any:
@@ -143,7 +143,7 @@ def document_once(visitor: Visitor, address: str, fits: Callable[[Any], Any]) ->
     return wait(look)
 
 
-def asked(visitor: Visitor, address: str) -> Any:
+def turn_of(visitor: Visitor, address: str) -> Any:
     """Return what one may do once it is one's turn."""
     return document_once(visitor, address, lambda document: document["yours"])["yours"]
 
@@ -173,7 +173,7 @@ def test_without_a_token_only_the_training_bot_is_offered(hub: Site) -> None:
     assert refused.status_code == 400
     assert INVITATION in words_of(refused)
     address = begin(visitor, OWN | {"bot": "builtin:greedy"})
-    move(visitor, address, asked(visitor, address))
+    move(visitor, address, turn_of(visitor, address))
     assert 'href="/games/hexagon/?tournament=t1"' in visitor.open(address).text
     # Beside tournaments the training bot comes first.
     assert offered(visitor.open("/games/hexagon/"))[:2] == ["the training bot", "constant"]
@@ -188,8 +188,8 @@ def test_a_team_plays_with_its_own_bot(hub: Site) -> None:
     rows = tournament(hub)
     alpha = joined(hub)
     assert NO_BOT in words_of(alpha.open(ONLINE))
-    with overheard() as heard:
-        set_url(rows, heard.address)
+    with overheard() as record:
+        set_url(rows, record.address)
         assert offered(alpha.open(ONLINE)) == ["the training bot", "my own bot"]
         assert "my own bot" in offered(alpha.open("/games/hexagon/"))
         link = re.search(r'href="([^"]+)">Play with your bot<', alpha.open(PAGE).text)
@@ -197,9 +197,9 @@ def test_a_team_plays_with_its_own_bot(hub: Site) -> None:
         page = alpha.open(link[1].replace("&amp;", "&")).text
         assert '<option value="own:t1" selected>my own bot' in page
         address = begin(alpha, OWN)
-        move(alpha, address, asked(alpha, address))
+        move(alpha, address, turn_of(alpha, address))
         document = document_once(alpha, address, lambda content: len(content["turns"]) > 2)
-        method, path, body = heard.requests[0]
+        method, path, body = record.requests[0]
         assert (method, path) == ("POST", "/games")
         assert json.loads(body)["training"] is True
         assert json.loads(body)["first_turn"] is True
@@ -209,10 +209,10 @@ def test_a_team_plays_with_its_own_bot(hub: Site) -> None:
         assert again.status_code == 503
         assert "Alpha plays online already: end that match first" in words_of(again)
         alpha.send_form(part(address, "resign"), {})
-        wait(lambda: "DELETE" in heard.methods())
+        wait(lambda: "DELETE" in record.methods())
         document = document_once(alpha, address, lambda content: content["live"]["over"])
         assert document["result"]["outcome"]["reason"] == "resigned"
-        nothing_tells(hub, alpha, address, heard.address)
+        nothing_tells(hub, alpha, address, record.address)
         replay = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
         assert verify(load_game("hexagon"), decode(json.dumps(replay).encode())) is None
         # Another one may follow.
@@ -283,7 +283,7 @@ def test_programs_are_played_with_where_they_may_run(hub: Site) -> None:
         return
     assert '<option value="own:t1">my own bot' in alpha.open(online).text
     address = begin(alpha, form, "circuit-wars")
-    move(alpha, address, asked(alpha, address))
+    move(alpha, address, turn_of(alpha, address))
     document = document_once(alpha, address, lambda content: len(content["turns"]) > 1)
     assert document["faults"] == []
     assert [one["name"] for one in document["players"]] == ["you", "Alpha"]

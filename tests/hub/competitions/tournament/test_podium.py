@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from sqlalchemy import update
 
-from cw.hub.pages.polls import Tags
 from cw.hub.store.tables import Competition
-from tests.hub.competitions.tournament.test_ladder_pages import WON, first_round
+from tests.hub.competitions.tournament.ladder_pages import WON, first_round
 from tests.hub.conftest import ON_SQLITE
-from tests.hub.ladder_rows import HEXAGON_3, Rows, duel
-from tests.hub.pages.test_polls import Seconds
+from tests.hub.ladder_rows import HEXAGON_3, Rows
 from tests.hub.sites import Site, words_of
 
 pytestmark = ON_SQLITE
-
-
-@pytest.fixture
-def rows(site: Site) -> Rows:
-    site.app.extensions["tags"] = Tags(Seconds())
-    return duel(site.resources.database, site.clock)
 
 
 def played_out(rows: Rows) -> None:

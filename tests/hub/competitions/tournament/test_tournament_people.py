@@ -140,8 +140,8 @@ def test_a_list_says_who_may_come_and_who_has(site: Site, host: Visitor) -> None
 
 
 def test_an_announcement_stands_above_all_pages_for_a_day(site: Site, host: Visitor) -> None:
-    sent = post(host, f"{HOST}/announce", PEOPLE, title="Lunch", text="Room <2>")
-    assert sent[0] == 303
+    answer = post(host, f"{HOST}/announce", PEOPLE, title="Lunch", text="Room <2>")
+    assert answer[0] == 303
     assert "Lunch Room <2>" in words_of(site.visitor().open("/t/t1/main/"))
     site.clock.advance(24 * 3600 + 1)
     assert "Room <2>" not in words_of(site.visitor().open("/t/t1/main/")).partition("MAIN")[2]
@@ -169,8 +169,8 @@ def sent_to(site: Site, subject: str) -> set[str]:
     """Send what waits; return the names in the addresses that mails of a subject went to."""
     mail.send_due(site.resources)
     mails = [message_from_string(text, policy=default) for text in site.mails()]
-    chosen = [one for one in mails if str(one["Subject"]).endswith(subject)]
-    return {str(one["To"]).partition("@")[0] for one in chosen}
+    letters = [one for one in mails if str(one["Subject"]).endswith(subject)]
+    return {str(one["To"]).partition("@")[0] for one in letters}
 
 
 def test_an_announcement_is_mailed_once_to_those_for_whom_it_is(site: Site, host: Visitor) -> None:
@@ -189,9 +189,9 @@ def test_an_announcement_is_mailed_once_to_those_for_whom_it_is(site: Site, host
     assert "mailed to 2 people." in announce(host, "Start", "all")[1]
     assert sent_to(site, "Lunch") == {"ann"}
     assert sent_to(site, "Start") == {"ann", "ben"}
-    sent = len(site.mails())
+    number = len(site.mails())
     mail.send_due(site.resources)
-    assert len(site.mails()) == sent
+    assert len(site.mails()) == number
     announce(host, "Third", "all")
     assert "at most 3 announcements an hour" in announce(host, "Fourth", "all")[1]
     post(ann, "/settings/mails", "/settings")

@@ -85,8 +85,8 @@ def value_of(column: Column[Any], number: int) -> Any:
     if name in WORDS:
         return WORDS[name]
     if column.foreign_keys:
-        of = next(iter(column.foreign_keys)).column
-        return number if isinstance(of.type, Integer) else value_of(of, number)
+        target = next(iter(column.foreign_keys)).column
+        return number if isinstance(target.type, Integer) else value_of(target, number)
     if column.primary_key and isinstance(column.type, Integer):
         return number
     values: dict[type, Any] = {
@@ -98,8 +98,8 @@ def value_of(column: Column[Any], number: int) -> Any:
         LargeBinary: bytes(range(256)),
         JSON: {"é\0'": [None, 1.0, 2**63, "\x7f"], "n": number},
     }
-    known = (value for kind, value in values.items() if isinstance(column.type, kind))
-    return next(known, f"é{number}")
+    values_of_kind = (value for kind, value in values.items() if isinstance(column.type, kind))
+    return next(values_of_kind, f"é{number}")
 
 
 def fill(database: Database) -> None:
@@ -254,15 +254,15 @@ SPOILT: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
     "rows of nobody": ("does not take", with_line(-1, lambda row: [99, *row[1:]])),
     "a table that is not ours": (
         "the tables of revision",
-        other_tables(lambda of: of.update({'x"; DROP TABLE users; --': of["users"]})),
+        other_tables(lambda tables: tables.update({'x"; DROP TABLE users; --': tables["users"]})),
     ),
     "a column of no kind": (
         "an unknown kind",
-        other_tables(lambda of: of["maps"]["columns"].update(game="str")),
+        other_tables(lambda tables: tables["maps"]["columns"].update(game="str")),
     ),
     "rows before what they name": (
         "is none of it|does not take",
-        other_tables(lambda of: of.update(users=of.pop("users"))),
+        other_tables(lambda tables: tables.update(users=tables.pop("users"))),
     ),
 }
 

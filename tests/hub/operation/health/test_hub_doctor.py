@@ -59,7 +59,7 @@ def mail_server() -> Iterator[str]:
     controller.stop()
 
 
-def asked(*words: str) -> Result:
+def doctor(*words: str) -> Result:
     return CliRunner().invoke(main, ["hub", "doctor", *words])
 
 
@@ -76,7 +76,7 @@ def to_do(settings: HubSettings) -> dict[str, str]:
 
 
 def test_in_an_empty_folder_it_says_what_makes_a_hub_and_makes_nothing(folder: Path) -> None:
-    result = asked()
+    result = doctor()
     assert result.exit_code == 1
     assert (
         "to do  database      there is no file hub-data/hub.sqlite; cw hub serve" in result.output
@@ -85,7 +85,7 @@ def test_in_an_empty_folder_it_says_what_makes_a_hub_and_makes_nothing(folder: P
 
 
 def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
-    result = asked("--json")
+    result = doctor("--json")
     assert result.exit_code == 0, result.output
     by_name = {one["name"]: one for one in json.loads(result.output)}
     assert [*by_name] == [
@@ -94,7 +94,7 @@ def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
     ]
     assert all(one["ok"] for one in by_name.values() if one["needed"])
     assert list((laptop.data / "objects").iterdir()) == []
-    lines = asked().output.splitlines()
+    lines = doctor().output.splitlines()
     assert len(lines) == len(by_name)
     assert all(line.startswith(("ok  ", "no  ")) for line in lines)
 
@@ -103,12 +103,12 @@ def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
 def test_a_program_that_cannot_be_run_as_uploads_are_is_named(
     laptop: HubSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = asked().output.splitlines()[-1]
+    line = doctor().output.splitlines()[-1]
     assert line == "ok     programs      bubblewrap works, and a Python program has played"
-    off = asked("--set", "CW_HOSTING=off").output.splitlines()[-1]
+    off = doctor("--set", "CW_HOSTING=off").output.splitlines()[-1]
     assert off == f"{line}; people upload none, by CW_HOSTING=off"
     monkeypatch.setitem(INTERPRETERS, ".py", ("/bin/false",))
-    result = asked()
+    result = doctor()
     assert result.exit_code == 1
     line = result.output.splitlines()[-1]
     assert line.startswith("to do  programs      a Python program failed: ")
@@ -116,7 +116,7 @@ def test_a_program_that_cannot_be_run_as_uploads_are_is_named(
 
 
 def test_wrong_settings_are_wrong_usage() -> None:
-    result = asked("--set", "CW_LEASE=soon")
+    result = doctor("--set", "CW_LEASE=soon")
     assert result.exit_code == 2
     assert "CW_LEASE must be seconds" in result.output
 

@@ -28,7 +28,7 @@ PAGES_ALONE: Final = ["serve", "--no-worker", "--port", "0"]
 
 
 @contextmanager
-def written(formatter: logging.Formatter) -> Iterator[io.StringIO]:
+def log(formatter: logging.Formatter) -> Iterator[io.StringIO]:
     """Give what the log of this package writes while the block runs."""
     stream, logger = io.StringIO(), logging.getLogger("cw")
     handler = logging.StreamHandler(stream)
@@ -50,7 +50,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 @ON_SQLITE
 def test_each_request_has_a_line_and_an_id_that_is_answered(site: Site) -> None:
     visitor = site.player("Ada")
-    with written(JsonLines()) as stream:
+    with log(JsonLines()) as stream:
         own = visitor.open("/settings?secret=x", headers={"X-Request-Id": "of-proxy.1"})
         ids = [
             visitor.open("/health", headers={"X-Request-Id": text}).headers["X-Request-Id"]
@@ -100,7 +100,7 @@ def test_no_line_has_an_address_or_a_secret() -> None:
         "Cannot connect to host bot.example:443 ssl:default",
         "asked https://bot.example/path?key=hunter2",
     )
-    with written(JsonLines()) as stream, written(TextLines("%(message)s")) as text:
+    with log(JsonLines()) as stream, log(TextLines("%(message)s")) as text:
         for words in messages:
             try:
                 raise OSError(words)

@@ -18,11 +18,11 @@ from cw.hub.accounts.pages import go, must_confirm
 from cw.hub.bots.checks import asking, check_requests
 from cw.hub.bots.forms import WHERE_BOTS_MAY_BE, is_base_address
 from cw.hub.competitions.daily import bots as grader_bots
-from cw.hub.competitions.daily import history
 from cw.hub.competitions.daily import standings as rankings
-from cw.hub.competitions.daily.behaviour import problem, sentence
 from cw.hub.competitions.daily.bots import FRESH, PROBE, GraderBot
 from cw.hub.competitions.daily.entrants import GAME
+from cw.hub.competitions.daily.history import lookup
+from cw.hub.competitions.daily.history.behaviour import problem, sentence
 from cw.hub.competitions.daily.own import program_pages
 from cw.hub.competitions.daily.own.own_bot import family, own_bot
 from cw.hub.operation.queue import PROBES
@@ -72,8 +72,8 @@ def page() -> ResponseReturnValue:
     """Show the bot of the player, and let it be asked."""
     bot = own_bot()
     probe(bot)
-    known = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
-    return show(bot, BotSettingsForm(known), {})
+    data = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
+    return show(bot, BotSettingsForm(data), {})
 
 
 def probe(bot: GraderBot) -> None:
@@ -110,9 +110,9 @@ def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
     """Return the page with the form as it was filled."""
     hub = resources()
     with hub.database.reading() as reading:
-        of = rankings.competition_of(reading, GAME)
-        last = of and rankings.find(reading, of.id)
-        earlier = history.behaviours(reading, player().user_id)
+        competition = rankings.competition_of(reading, GAME)
+        last = competition and rankings.find(reading, competition.id)
+        earlier = lookup.behaviours(reading, player().user_id)
     is_last = bool(last and earlier and earlier[0].match_id == last.game.match_id)
     behaved = earlier[0] if is_last else None
     return render_template(

@@ -14,6 +14,7 @@ from cw.hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, is_lost_si
 from cw.hub.matches.lookup import views_of, with_ratings
 from cw.hub.matches.views import MatchView
 from cw.hub.store.tables import Match, MatchParticipant
+from cw.league.statistics.glicko2 import shown_rating
 
 NARROWED: Final = 2000
 """The last matches of a bot among which those of a version are listed."""
@@ -31,7 +32,7 @@ class RatedPoint:
     @property
     def shown_rating(self) -> float:
         """The shown rating."""
-        return self.mu - 2 * self.phi
+        return shown_rating(self.mu, self.phi)
 
 
 def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Part[RatedPoint]:
@@ -70,5 +71,5 @@ def rated_matches_of(  # noqa: PLR0913, PLR0917 - of which bot where, and which 
         .order_by(MatchParticipant.match_id.desc())
         .limit(NARROWED if version else PER_PAGE)
     ).all()
-    chosen = [match for match, by in played if version in (0, by)][:PER_PAGE]
-    return with_ratings(session, views_of(session, kinds, chosen, with_replays=False))
+    matches = [match for match, by in played if version in (0, by)][:PER_PAGE]
+    return with_ratings(session, views_of(session, kinds, matches, with_replays=False))

@@ -141,9 +141,9 @@ def ratings(name: str) -> ResponseReturnValue:
         if bot is None or not competition:
             abort(404, "There is no such bot.")
         points = bot_standings.history(reading, competition.id, bot.id)
-        chosen = versions.activations_of(reading, bot.id) if bot.kind == "program" else []
+        activations = versions.activations_of(reading, bot.id) if bot.kind == "program" else []
     return jsonify(
         times=[point.at.timestamp() for point in points],
         ratings=[round(point.shown_rating, 1) for point in points],
-        versions=[{"at": one.at.timestamp(), "number": one.number} for one in chosen],
+        versions=[{"at": one.at.timestamp(), "number": one.number} for one in activations],
     )

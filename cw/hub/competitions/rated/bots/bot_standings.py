@@ -10,7 +10,8 @@ from typing import Any, Final, cast
 from sqlalchemy import and_, bindparam, func, select, true
 from sqlalchemy.orm import Session, aliased
 
-from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, listed
+from cw.hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, TOTAL, listed
+from cw.hub.competitions.rated.win_counts import WINNERS
 from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
     Bot,
@@ -21,6 +22,7 @@ from cw.hub.store.tables import (
     Rating,
     RatingTotal,
 )
+from cw.league.statistics.glicko2 import shown_rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +46,26 @@ class Standing:
     @property
     def shown_rating(self) -> float:
         """The shown rating."""
-        return self.mu - 2 * self.phi
+        return shown_rating(self.mu, self.phi)
 
 
 def standing(session: Session, competition: int, bot: int) -> Standing | None:
     """Return how a bot stands, None if it takes no part."""
-    total = and_(
-        RatingTotal.competition_id == Rating.competition_id,
-        RatingTotal.bot_id == Rating.bot_id,
-        RatingTotal.players == 0,
-        RatingTotal.day == 0,
-    )
     row = session.execute(
         select(Rating, Bot.status, RatingTotal)
         .join(Bot, Bot.id == Rating.bot_id)
-        .outerjoin(RatingTotal, total)
+        .outerjoin(RatingTotal, TOTAL)
         .where(Rating.competition_id == competition, Rating.bot_id == bot)
     ).one_or_none()
     if row is None:
         return None
     rating, status, counts = row
-    better = func.count().filter(rating.mu - 2 * rating.phi < RATING)
-    of, above = session.execute(listed(competition, func.count(), better)).one()
+    better = func.count().filter(shown_rating(rating.mu, rating.phi) < RATING)
+    number, above = session.execute(listed(competition, func.count(), better)).one()
     is_listed = status in LISTED and rating.last_match_at is not None
     return Standing(
         above + 1 if is_listed else None,
-        of,
+        number,
         rating.mu,
         rating.phi,
         rating.crash_streak,
@@ -83,15 +79,9 @@ def of_version(
     session: Session, competition: int, bot: int, version: int, its: Standing
 ) -> Standing:
     """Return how a bot stands, with the games alone that a version of its program has played."""
-    own, other = MatchParticipant, aliased(MatchParticipant)
-    winners = (
-        select(func.count())
-        .where(other.match_id == own.match_id, other.rank == 1)
-        .correlate(own)
-        .scalar_subquery()
-    )
+    own = MatchParticipant
     played = (
-        select(own.rank, winners.label("winners"))
+        select(own.rank, WINNERS.label("winners"))
         .join(Match, Match.id == own.match_id)
         .where(own.bot_id == bot, own.version == version)
         .where(Match.competition_id == competition, Match.seq.is_not(None))
@@ -111,7 +101,7 @@ def of_version(
 def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
     """Return the shown ratings of the bots of a user that have played, by the ids of their rows."""
     rows = session.execute(
-        select(Rating.bot_id, Rating.mu - 2 * Rating.phi)
+        select(Rating.bot_id, RATING)
         .join(Bot, Bot.id == Rating.bot_id)
         .join(Competition, Competition.id == Rating.competition_id)
         .where(Bot.user_id == user_id, Rating.last_match_at.is_not(None))
@@ -143,22 +133,14 @@ RATED_BOTS: Final = (
         Bot.game,
         Bot.name,
         Bot.status,
-        Rating.mu - 2 * Rating.phi,
+        RATING,
         func.coalesce(RatingTotal.games, 0),
         func.coalesce(RatingTotal.wins, 0),
         func.coalesce(RatingTotal.draws, 0),
         func.coalesce(RatingTotal.losses, 0),
     )
     .outerjoin(Rating, and_(Rating.bot_id == Bot.id, Rating.last_match_at.is_not(None)))
-    .outerjoin(
-        RatingTotal,
-        and_(
-            RatingTotal.competition_id == Rating.competition_id,
-            RatingTotal.bot_id == Rating.bot_id,
-            RatingTotal.players == 0,
-            RatingTotal.day == 0,
-        ),
-    )
+    .outerjoin(RatingTotal, TOTAL)
     .where(Bot.user_id == bindparam("user"))
 )
 
@@ -256,4 +238,4 @@ def history(session: Session, competition: int, bot: int, most: int = 2000) -> l
         .limit(most)
     )
     rows: list[Any] = list(points)
-    return [Point(at, mu - 2 * phi) for at, mu, phi in reversed(rows)]
+    return [Point(at, shown_rating(mu, phi)) for at, mu, phi in reversed(rows)]

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, aliased
 
 from cw.hub.accounts.news.digests import Period
 from cw.hub.competitions.digest import counted, tally
+from cw.hub.competitions.rated.win_counts import WINNERS
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant
 from cw.league.statistics.glicko2 import Rating
 
@@ -51,15 +52,9 @@ def digest(session: Session, address: str, user_id: int, period: Period) -> Iter
 
 def results(session: Session, user_id: int, period: Period) -> list[BotResults]:
     """Return what the bots of a user have played, by name."""
-    own, other = MatchParticipant, aliased(MatchParticipant)
-    winners = (
-        select(func.count())
-        .where(other.match_id == own.match_id, other.rank == 1)
-        .correlate(own)
-        .scalar_subquery()
-    )
+    own = MatchParticipant
     played = (
-        select(own.bot_id, Match.competition_id, own.rank, winners.label("winners"))
+        select(own.bot_id, Match.competition_id, own.rank, WINNERS.label("winners"))
         .join(Match, Match.id == own.match_id)
         .join(Bot, Bot.id == own.bot_id)
         .where(Bot.user_id == user_id, *is_rated_in(period))

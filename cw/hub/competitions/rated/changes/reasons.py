@@ -52,9 +52,9 @@ class RatingChange:
     def sentence(self) -> str:
         """Why the rating changed, for people."""
         gain = f"gained {self.gain}" if self.gain > 0 else f"lost {-self.gain}"
-        what = gain if self.gain else "kept its rating"
+        change = gain if self.gain else "kept its rating"
         cause = f"{self.cause} ({self.by_result:+d})"
-        return f"{self.name} {what}: {cause}; its deviation {self.sureness}."
+        return f"{self.name} {change}: {cause}; its deviation {self.sureness}."
 
     @property
     def cause(self) -> str:

@@ -28,7 +28,7 @@ from cw.hub.competitions.tournament.teams.bots import (
     seated,
 )
 from cw.hub.competitions.tournament.views import TournamentView
-from cw.hub.matches.specs import bot_of
+from cw.hub.matches.playing.specs import bot_of
 from cw.hub.operation.resources import Resources
 from cw.hub.pages.names import is_slug
 from cw.hub.pages.request import one_reading

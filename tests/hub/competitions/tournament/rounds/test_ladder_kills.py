@@ -41,7 +41,7 @@ def new_tournament(resources: Resources) -> Tournament:
     )
 
 
-def ladder_of(of: Tournament, rounds: int) -> Totals:
+def ladder_of(hub: Tournament, rounds: int) -> Totals:
     """Return points, total and position of each team in the first rounds."""
     figures = (RoundScore.points, RoundScore.total, RoundScore.position)
     query = (
@@ -50,7 +50,7 @@ def ladder_of(of: Tournament, rounds: int) -> Totals:
         .join(Team, Team.id == RoundScore.team_id)
         .where(Round.number <= rounds)
     )
-    with of.resources.database.reading() as session:
+    with hub.resources.database.reading() as session:
         return {
             (number, slug): (points, total, position)
             for number, slug, points, total, position in session.execute(query)
@@ -61,51 +61,53 @@ def undisturbed(folder: Path, rounds: int) -> Totals:
     """Return the ladder of rounds that are played here, one match after the other."""
     settings = HubSettings(data=folder)
     with opened(settings, CeleryQueue(settings), utc_now) as resources:
-        of = new_tournament(resources)
-        of.happens("start")
-        of.play(most=MATCHES * rounds)
-        assert of.totals("grodno") == totals_by_replays(of, "grodno", POINTS)
-        return ladder_of(of, rounds)
+        hub = new_tournament(resources)
+        hub.happens("start")
+        hub.play(most=MATCHES * rounds)
+        assert hub.totals("grodno") == totals_by_replays(hub, "grodno", POINTS)
+        return ladder_of(hub, rounds)
 
 
-def over(of: Tournament, rounds: int) -> int:
+def over(hub: Tournament, rounds: int) -> int:
     """Return how many matches of the first rounds are done."""
-    with of.resources.database.reading() as session:
+    with hub.resources.database.reading() as session:
         done = select(func.count()).select_from(Match).join(Round, Round.id == Match.round_id)
         return session.scalar(done.where(Match.state == "done", Round.number <= rounds)) or 0
 
 
-def is_over(of: Tournament, rounds: int, least: float) -> bool:
-    return over(of, rounds) >= least
+def is_over(hub: Tournament, rounds: int, least: float) -> bool:
+    return over(hub, rounds) >= least
 
 
 def strike_in_rounds(
-    of: Tournament, rounds: int, strokes: int, strike: Callable[[], None]
+    hub: Tournament, rounds: int, strokes: int, strike: Callable[[], None]
 ) -> Totals:
     """Strike again and again while rounds are played, evenly over them; return their ladder."""
     number = MATCHES * rounds
-    of.happens("start")
+    hub.happens("start")
     for stroke in range(strokes):
         least = number * (stroke + random.random()) / (strokes + 1)
-        wait_until(partial(is_over, of, rounds, least), "the next stroke")
+        wait_until(partial(is_over, hub, rounds, least), "the next stroke")
         strike()
-    wait_until(partial(is_over, of, rounds, number), "the end")
-    wait_until(lambda: len(ladder_of(of, rounds)) == len(TEAMS) * rounds, "the points")
-    return ladder_of(of, rounds)
+    wait_until(partial(is_over, hub, rounds, number), "the end")
+    wait_until(lambda: len(ladder_of(hub, rounds)) == len(TEAMS) * rounds, "the points")
+    return ladder_of(hub, rounds)
 
 
-def check_matches(of: Tournament, rounds: int) -> None:
+def check_matches(hub: Tournament, rounds: int) -> None:
     """Each match was played once, in two battles, and has its replays."""
-    known = set(of.resources.objects.keys("replays"))
-    for match in of.matches():
+    known = set(hub.resources.objects.keys("replays"))
+    for match in hub.matches():
         if match.round_id is None or match.state != "done":
             continue
-        battles: list[Battle] = of.read(select(Battle).where(Battle.match_id == match.id))
+        battles: list[Battle] = hub.read(select(Battle).where(Battle.match_id == match.id))
         assert sorted(battle.first_slot for battle in battles) == [0, 1]
         keys = {battle.replay_key or "" for battle in battles}
         assert len(keys) == 2
         assert all(objects_of(key)[0] in known for key in keys)
-    states = Counter(match.state for number in range(1, rounds + 1) for match in of.matches(number))
+    states = Counter(
+        match.state for number in range(1, rounds + 1) for match in hub.matches(number)
+    )
     assert states == {"done": MATCHES * rounds}
 
 
@@ -120,7 +122,7 @@ def hub_on(environment: dict[str, str]) -> Iterator[Tournament]:
 def play_alone(folder: Path, rounds: int, strokes: int) -> None:
     """Kill a hub in one process while rounds are played."""
     environment = {"CW_DATA": str(folder / "data"), **HASTY}
-    with hub_on(environment) as of:
+    with hub_on(environment) as hub:
         server = Role(["serve", "--port", "0"], environment, folder / "hub.log")
         with roles(server):
 
@@ -128,8 +130,8 @@ def play_alone(folder: Path, rounds: int, strokes: int) -> None:
                 server.kill()
                 server.start()
 
-            strokes_done = strike_in_rounds(of, rounds, strokes, strike)
-        check_matches(of, rounds)
+            strokes_done = strike_in_rounds(hub, rounds, strokes, strike)
+        check_matches(hub, rounds)
     assert strokes_done == undisturbed(folder / "undisturbed", rounds)
 
 
@@ -139,7 +141,7 @@ def play_on_services(folder: Path, rounds: int, strokes: int) -> None:
         with closing(Database(database)) as empty:
             upgrade(empty)
         environment = on_services(folder / "data", database, broker)
-        with hub_on(environment) as of:
+        with hub_on(environment) as hub:
             worker = Role(
                 ["worker", "--slots", "2", "--kinds", "tournament"],
                 environment,
@@ -152,8 +154,8 @@ def play_on_services(folder: Path, rounds: int, strokes: int) -> None:
                     worker.kill()
                     worker.start()
 
-                strokes_done = strike_in_rounds(of, rounds, strokes, strike)
-            check_matches(of, rounds)
+                strokes_done = strike_in_rounds(hub, rounds, strokes, strike)
+            check_matches(hub, rounds)
     assert strokes_done == undisturbed(folder / "undisturbed", rounds)
 
 

@@ -35,8 +35,8 @@ def trio(resources: Resources) -> Tournament:
     return Tournament(resources, {"grodno": TRIO, "final": {}}, MINUTE)
 
 
-def faults_of(of: Tournament, match: Match, name: str) -> list[tuple[int, str, str]]:
-    (seat,) = [seat for seat in of.seats(match) if seat.name == name]
+def faults_of(tournament: Tournament, match: Match, name: str) -> list[tuple[int, str, str]]:
+    (seat,) = [seat for seat in tournament.seats(match) if seat.name == name]
     return [(one["battle"], one["kind"], one["detail"]) for one in seat.faults]
 
 
@@ -89,69 +89,85 @@ def test_a_round_is_the_same_however_its_matches_come(
 ) -> None:
     bots = dict.fromkeys(("a", "b", "c", "d"), "random")
     groups = {"one": {**bots, "ours": "greedy"}, "two": {name + "2": "random" for name in "ab"}}
-    of = Tournament(resources, groups, {"per_bot": 1, "parallel": 3, **MINUTE})
-    of.happens("start")
-    first = of.send()
-    sent = [one for one in of.matches() if one.id in first]
-    assert len(sent) == 3
-    assert len({seat.bot_id for one in sent for seat in of.seats(one)}) == 6
-    assert Counter(one.round_id for one in sent) == Counter(
-        {of.rounds("one")[0].id: 2, of.rounds("two")[0].id: 1}
+    tournament = Tournament(resources, groups, {"per_bot": 1, "parallel": 3, **MINUTE})
+    tournament.happens("start")
+    first = tournament.send()
+    matches = [one for one in tournament.matches() if one.id in first]
+    assert len(matches) == 3
+    assert len({seat.bot_id for one in matches for seat in tournament.seats(one)}) == 6
+    assert Counter(one.round_id for one in matches) == Counter(
+        {tournament.rounds("one")[0].id: 2, tournament.rounds("two")[0].id: 1}
     )
-    assert of.send() == []
-    for one in reversed(sent):
-        WORKER.play(of.resources, one.id)
-    of.play()
-    assert of.totals("one") == totals_by_replays(of, "one", POINTS)
-    assert of.totals("two") == totals_by_replays(of, "two", POINTS)
-    assert [one.closed_at is None for one in (*of.rounds("one"), *of.rounds("two"))] == [False] * 2
+    assert tournament.send() == []
+    for one in reversed(matches):
+        WORKER.play(tournament.resources, one.id)
+    tournament.play()
+    assert tournament.totals("one") == totals_by_replays(tournament, "one", POINTS)
+    assert tournament.totals("two") == totals_by_replays(tournament, "two", POINTS)
+    assert [
+        one.closed_at is None for one in (*tournament.rounds("one"), *tournament.rounds("two"))
+    ] == [False] * 2
 
 
 def test_two_ticks_at_once_open_one_round(resources: Resources) -> None:
-    of = Tournament(resources, {"grodno": TRIO})
-    start = Event(competition_id=of.id, at=of.clock(), kind="start", title="", text="", data={})
-    of.do(lambda session: session.add(start))
+    tournament = Tournament(resources, {"grodno": TRIO})
+    start = Event(
+        competition_id=tournament.id,
+        at=tournament.clock(),
+        kind="start",
+        title="",
+        text="",
+        data={},
+    )
+    tournament.do(lambda session: session.add(start))
     in_threads(5, lambda: tick(resources))
-    assert len(of.matches()) == 3
-    assert [match.sent_at is None for match in of.matches()] == [False] * 3
-    assert in_threads(5, of.advance) == [0] * 5
+    assert len(tournament.matches()) == 3
+    assert [match.sent_at is None for match in tournament.matches()] == [False] * 3
+    assert in_threads(5, tournament.advance) == [0] * 5
 
 
 def test_twenty_finishes_of_a_match_at_once_count_once(resources: Resources) -> None:
-    of = Tournament(resources, {"grodno": {"a": "greedy", "b": "random"}}, MINUTE)
-    of.happens("start")
-    (match,) = of.send()
-    claim = of.do(lambda s: KINDS.claim(s, of.clock, match, "me", sending.LOST_AFTER))
+    tournament = Tournament(resources, {"grodno": {"a": "greedy", "b": "random"}}, MINUTE)
+    tournament.happens("start")
+    (match,) = tournament.send()
+    claim = tournament.do(
+        lambda s: KINDS.claim(s, tournament.clock, match, "me", sending.LOST_AFTER)
+    )
     assert claim is not None
     assert claim.battles == 2
-    won, lost, now = SlotResult(1, 20), SlotResult(2, 10), of.clock()
+    won, lost, now = SlotResult(1, 20), SlotResult(2, 10), tournament.clock()
     battles = [
         BattleResult("finished", (won, lost), 9, None, 0, now, now, first_slot=first)
         for first in (0, 1)
     ]
     results = in_threads(
-        20, lambda: of.do(lambda session: KINDS.finish(session, of.clock, claim, battles))
+        20,
+        lambda: tournament.do(
+            lambda session: KINDS.finish(session, tournament.clock, claim, battles)
+        ),
     )
     assert Counter(results) == {"done": 1, "already": 19}
-    first = of.seats(of.matches()[0])[0].name
-    assert of.totals("grodno") == {"a": 0, "b": 0} | {first: 2}
-    assert len(of.read(select(Battle))) == 2
+    first = tournament.seats(tournament.matches()[0])[0].name
+    assert tournament.totals("grodno") == {"a": 0, "b": 0} | {first: 2}
+    assert len(tournament.read(select(Battle))) == 2
 
 
 def test_a_pause_holds_what_was_sent_and_lets_go_what_is_played(resources: Resources) -> None:
-    of = Tournament(resources, {"grodno": TRIO}, MINUTE)
-    of.happens("start")
-    first, second, *_ = of.send()
-    claim = of.do(lambda s: KINDS.claim(s, of.clock, first, "me", sending.LOST_AFTER))
+    tournament = Tournament(resources, {"grodno": TRIO}, MINUTE)
+    tournament.happens("start")
+    first, second, *_ = tournament.send()
+    claim = tournament.do(
+        lambda s: KINDS.claim(s, tournament.clock, first, "me", sending.LOST_AFTER)
+    )
     assert claim is not None
-    of.happens("pause")
-    assert of.send() == []
-    WORKER.play(of.resources, second)
-    assert [match.state for match in of.matches()] == ["in_progress", "queued", "queued"]
-    of.happens("resume")
-    assert second in of.send()
-    WORKER.play(of.resources, second)
-    assert of.matches()[1].state == "done"
+    tournament.happens("pause")
+    assert tournament.send() == []
+    WORKER.play(tournament.resources, second)
+    assert [match.state for match in tournament.matches()] == ["in_progress", "queued", "queued"]
+    tournament.happens("resume")
+    assert second in tournament.send()
+    WORKER.play(tournament.resources, second)
+    assert tournament.matches()[1].state == "done"
 
 
 def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
@@ -193,11 +209,15 @@ def test_a_team_that_comes_late_plays_from_the_next_round_on(
 
 
 def test_one_team_alone_waits_for_a_second(resources: Resources) -> None:
-    of = Tournament(resources, {"grodno": {"a": "greedy"}})
-    of.happens("start")
-    assert (of.phase("grodno"), of.rounds("grodno"), of.advance()) == ("running", [], 0)
-    of.do(lambda session: of.add_team(session, "grodno", "b", "random"))
-    assert of.advance() == 1
+    tournament = Tournament(resources, {"grodno": {"a": "greedy"}})
+    tournament.happens("start")
+    assert (tournament.phase("grodno"), tournament.rounds("grodno"), tournament.advance()) == (
+        "running",
+        [],
+        0,
+    )
+    tournament.do(lambda session: tournament.add_team(session, "grodno", "b", "random"))
+    assert tournament.advance() == 1
 
 
 def test_the_first_of_each_city_go_to_the_final_with_nothing(
@@ -209,26 +229,26 @@ def test_the_first_of_each_city_go_to_the_final_with_nothing(
         "internal": {"f": "greedy", "g": "random"},
         "final": {},
     }
-    of = Tournament(resources, groups, {"finalists": 2, **MINUTE})
-    of.happens("start")
-    of.play(most=1)
+    tournament = Tournament(resources, groups, {"finalists": 2, **MINUTE})
+    tournament.happens("start")
+    tournament.play(most=1)
 
     def carry(session: Any) -> bool:
-        return host_rounds.carry_over(session, of.clock, of.id)
+        return host_rounds.carry_over(session, tournament.clock, tournament.id)
 
-    assert in_threads(3, lambda: of.do(carry)).count(True) == 1
-    assert [of.phase(group) for group in groups] == ["closing"] * 3 + ["waiting"]
+    assert in_threads(3, lambda: tournament.do(carry)).count(True) == 1
+    assert [tournament.phase(group) for group in groups] == ["closing"] * 3 + ["waiting"]
     hub_clock.advance(600)
-    of.play()
-    assert [of.phase(group) for group in groups] == ["over"] * 3 + ["running"]
-    best = sorted(["a", "b", "c"], key=lambda name: -of.totals("grodno")[name])[:2]
-    assert set(of.entries("final")) == {*best, "d", "e", "ours"}
-    assert of.totals("final") == totals_by_replays(of, "final", POINTS)
-    assert len(of.rounds("grodno")) == 1
+    tournament.play()
+    assert [tournament.phase(group) for group in groups] == ["over"] * 3 + ["running"]
+    best = sorted(["a", "b", "c"], key=lambda name: -tournament.totals("grodno")[name])[:2]
+    assert set(tournament.entries("final")) == {*best, "d", "e", "ours"}
+    assert tournament.totals("final") == totals_by_replays(tournament, "final", POINTS)
+    assert len(tournament.rounds("grodno")) == 1
     hub_clock.advance(60)
-    of.happens("end")
-    assert of.state() == "over"
-    assert of.advance() == 0
+    tournament.happens("end")
+    assert tournament.state() == "over"
+    assert tournament.advance() == 0
 
 
 def test_a_final_of_all_takes_as_many_as_its_game_has_seats(resources: Resources) -> None:
@@ -237,36 +257,40 @@ def test_a_final_of_all_takes_as_many_as_its_game_has_seats(resources: Resources
     groups["final"] = {}
     boards = [{"options": {"max_turns": 5}}]
     settings = {"plan": "all", "finalists": 3, "round_every": 60, "boards": boards}
-    of = Tournament(resources, groups, settings, "code-battle")
-    of.happens("start")
-    of.play()
-    assert of.do(lambda session: host_rounds.carry_over(session, of.clock, of.id))
-    there = Counter(name.partition("-")[0] for name in of.entries("final"))
+    tournament = Tournament(resources, groups, settings, "code-battle")
+    tournament.happens("start")
+    tournament.play()
+    assert tournament.do(
+        lambda session: host_rounds.carry_over(session, tournament.clock, tournament.id)
+    )
+    there = Counter(name.partition("-")[0] for name in tournament.entries("final"))
     assert there == {"one": 2, "two": 2, "three": 2}
-    of.play()
-    assert {match.state for match in of.matches()} == {"done"}
-    assert set(of.totals("final")) == set(of.entries("final"))
+    tournament.play()
+    assert {match.state for match in tournament.matches()} == {"done"}
+    assert set(tournament.totals("final")) == set(tournament.entries("final"))
 
 
 def test_open_rounds_are_played_out_after_the_end(resources: Resources) -> None:
-    of = Tournament(resources, {"grodno": TRIO})
-    of.happens("start")
-    of.happens("end")
-    assert (of.state(), of.phase("grodno")) == ("running", "closing")
-    of.play()
-    assert (of.state(), of.phase("grodno")) == ("over", "over")
-    assert of.totals("grodno") == {"alpha": 4, "beta": 2, "gamma": 0}
+    tournament = Tournament(resources, {"grodno": TRIO})
+    tournament.happens("start")
+    tournament.happens("end")
+    assert (tournament.state(), tournament.phase("grodno")) == ("running", "closing")
+    tournament.play()
+    assert (tournament.state(), tournament.phase("grodno")) == ("over", "over")
+    assert tournament.totals("grodno") == {"alpha": 4, "beta": 2, "gamma": 0}
 
 
-def fail(of: Tournament, match: int) -> None:
+def fail(tournament: Tournament, match: int) -> None:
     """Let a match that is sent end by faults of ours, again and again."""
     for _ in range(states.MOST_TROUBLES):
-        claim = of.do(lambda s: KINDS.claim(s, of.clock, match, "me", sending.LOST_AFTER))
+        claim = tournament.do(
+            lambda s: KINDS.claim(s, tournament.clock, match, "me", sending.LOST_AFTER)
+        )
         assert claim is not None
-        with of.resources.database.writing() as session:
-            assert states.trouble(session, of.clock, claim, "KeyError")
-        of.do(states.requeue)
-        send_own(of.resources, KINDS.sendings)
+        with tournament.resources.database.writing() as session:
+            assert states.trouble(session, tournament.clock, claim, "KeyError")
+        tournament.do(states.requeue)
+        send_own(tournament.resources, KINDS.sendings)
 
 
 def test_a_round_waits_five_minutes_for_a_match_that_failed(
@@ -326,17 +350,17 @@ def test_a_round_is_called_off_as_a_whole(trio: Tournament) -> None:
 
 
 def test_practice_comes_last_and_is_played_all_the_same(resources: Resources) -> None:
-    of = Tournament(resources, {"grodno": TRIO}, {"parallel": 2, **MINUTE})
+    tournament = Tournament(resources, {"grodno": TRIO}, {"parallel": 2, **MINUTE})
     seats = (Seat("a", spec="builtin:random"), Seat("b", spec="builtin:greedy"))
-    plan = Plan("practice", "", "hexagon", seats, {"size": 3}, competition_id=of.id)
-    practice = [of.do(lambda s: planning.plan(s, of.clock, plan)) for _ in range(3)]
-    of.happens("start")
-    *rounds, last = of.send()
+    plan = Plan("practice", "", "hexagon", seats, {"size": 3}, competition_id=tournament.id)
+    practice = [tournament.do(lambda s: planning.plan(s, tournament.clock, plan)) for _ in range(3)]
+    tournament.happens("start")
+    *rounds, last = tournament.send()
     assert (len(rounds), last) == (2, practice[0])
-    WORKER.play(of.resources, last)
+    WORKER.play(tournament.resources, last)
     with resources.database.reading() as session:
         assert session.scalars(select(Match.state).where(Match.id == last)).one() == "done"
-    assert set(of.send()) == {practice[1]}
+    assert set(tournament.send()) == {practice[1]}
 
 
 @ON_SQLITE
@@ -364,16 +388,16 @@ def test_any_game_can_have_a_ladder(
     resources: Resources, game: str, settings: dict[str, Any], bots: list[str]
 ) -> None:
     teams = {f"team-{number}": bot for number, bot in enumerate(bots)}
-    of = Tournament(resources, {"main": teams}, {**MINUTE, **settings}, game)
-    of.happens("start")
-    of.play()
-    assert {match.state for match in of.matches()} == {"done"}
-    assert set(of.totals("main")) == set(teams)
-    battles = Counter(one.match_id for one in of.read(select(Battle)))
+    tournament = Tournament(resources, {"main": teams}, {**MINUTE, **settings}, game)
+    tournament.happens("start")
+    tournament.play()
+    assert {match.state for match in tournament.matches()} == {"done"}
+    assert set(tournament.totals("main")) == set(teams)
+    battles = Counter(one.match_id for one in tournament.read(select(Battle)))
     assert set(battles.values()) == {1 if game == "end-of-codes" else 2}
     absent = [name for name, bot in teams.items() if not bot]
-    for match in of.matches():
-        for seat in of.seats(match):
+    for match in tournament.matches():
+        for seat in tournament.seats(match):
             name = seat.name.replace("_", "-")
             assert seat.points is not None
             assert name in teams
@@ -386,7 +410,7 @@ def test_a_round_of_1225_matches_is_opened_in_few_statements(
     resources: Resources, hub_clock: StillClock
 ) -> None:
     teams = {f"t{number}": "random" for number in range(50)}
-    of = Tournament(resources, {"grodno": teams})
+    tournament = Tournament(resources, {"grodno": teams})
     statements: list[str] = []
 
     def count(_: Any, __: Any, statement: str, *___: Any) -> None:
@@ -394,13 +418,20 @@ def test_a_round_of_1225_matches_is_opened_in_few_statements(
             statements.append(statement)
 
     engine = resources.database.engine
-    start = Event(competition_id=of.id, at=of.clock(), kind="start", title="", text="", data={})
-    of.do(lambda session: session.add(start))
+    start = Event(
+        competition_id=tournament.id,
+        at=tournament.clock(),
+        kind="start",
+        title="",
+        text="",
+        data={},
+    )
+    tournament.do(lambda session: session.add(start))
     event.listen(engine, "before_cursor_execute", count)
-    of.advance()
+    tournament.advance()
     event.remove(engine, "before_cursor_execute", count)
-    assert len(of.matches()) == 1225
-    assert len(of.read(select(MatchParticipant))) == 2450
+    assert len(tournament.matches()) == 1225
+    assert len(tournament.read(select(MatchParticipant))) == 2450
     assert len(statements) <= 12, "\n".join(one[:150].replace("\n", " ") for one in statements)
 
 
@@ -408,11 +439,13 @@ def test_a_round_of_1225_matches_is_opened_in_few_statements(
 def test_a_game_with_hidden_information_is_played_again_on_another_board(
     resources: Resources, game: str, is_hidden: bool
 ) -> None:
-    of = Tournament(resources, {"grodno": PAIR}, {}, game)
-    of.happens("start")
-    first = of.matches()[0]
-    name = of.do(lambda s: host_rounds.play_again(s, of.clock, of.id, first.match_id))
-    again = next(match for match in of.matches() if match.match_id == name)
+    tournament = Tournament(resources, {"grodno": PAIR}, {}, game)
+    tournament.happens("start")
+    first = tournament.matches()[0]
+    name = tournament.do(
+        lambda s: host_rounds.play_again(s, tournament.clock, tournament.id, first.match_id)
+    )
+    again = next(match for match in tournament.matches() if match.match_id == name)
     assert (again.seed != first.seed) is is_hidden
 
 
@@ -420,15 +453,15 @@ def test_a_game_with_hidden_information_is_played_again_on_another_board(
 def test_an_export_tells_no_seed_of_matches_that_are_to_come(
     resources: Resources, game: str, is_hidden: bool
 ) -> None:
-    of = Tournament(resources, {"grodno": PAIR}, {}, game)
-    of.happens("start")
-    assert ("seed = " not in exported(of)) is is_hidden
-    with of.resources.database.writing() as session:
+    tournament = Tournament(resources, {"grodno": PAIR}, {}, game)
+    tournament.happens("start")
+    assert ("seed = " not in exported(tournament)) is is_hidden
+    with tournament.resources.database.writing() as session:
         session.execute(update(Competition).values(state="over"))
-    assert "seed = " in exported(of)
+    assert "seed = " in exported(tournament)
 
 
-def exported(of: Tournament) -> str:
+def exported(tournament: Tournament) -> str:
     """Return the configuration that the export of a tournament has."""
-    with of.resources.database.reading() as session:
-        return dict(export.files_of(session, of.clock, of.id))[export.CONFIG]
+    with tournament.resources.database.reading() as session:
+        return dict(export.files_of(session, tournament.clock, tournament.id))[export.CONFIG]

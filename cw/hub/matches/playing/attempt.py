@@ -25,16 +25,16 @@ from cw.hub.matches import claims, replays, states
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kind, Kinds
 from cw.hub.matches.live.broadcast import Broadcast, broadcast
+from cw.hub.matches.playing.specs import slots_of, spec_of
 from cw.hub.matches.results import BattleResult, unplayed
-from cw.hub.matches.specs import slots_of, spec_of
 from cw.hub.operation.resources import Resources
 from cw.hub.store.database import is_away
 from cw.hub.store.objects import StoreAway
 from cw.hub.store.sealing import Sealed
+from cw.matches.processes.workers import MatchFailure
 from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
-from cw.matches.workers import MatchFailure
 
 T = TypeVar("T")
 

@@ -10,10 +10,10 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import MatchFailure, Workers
 from cw.matches.run import OnLaunch
 from cw.matches.spec import MatchResult, MatchSpec
-from cw.matches.worker import Job
-from cw.matches.workers import MatchFailure, Workers
 
 AHEAD: Final = 4
 """Matches for each process that may be over before an earlier one is; their replays are held."""

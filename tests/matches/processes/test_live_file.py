@@ -12,8 +12,8 @@ import pytest
 
 from cw.arena.bots import BotSpec
 from cw.games.registry import load_strategies
-from cw.matches import live_file
-from cw.matches.live_file import LiveFile, read_live
+from cw.matches.processes import live_file
+from cw.matches.processes.live_file import LiveFile, read_live
 from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
@@ -45,16 +45,16 @@ def test_every_turn_is_told_as_the_replay_has_it(tmp_path: Path, game: str) -> N
     place = tmp_path / "match.jsonl"
     now = iter(range(100_000))
     file = LiveFile(place, lambda: next(now))
-    seen: list[int] = []
+    turns: list[int] = []
 
     def watch(progress: MatchProgress) -> None:
         file.watch(progress)
-        seen.append(len(read(place)["turns"]) if len(seen) < 10 else progress.turns)
+        turns.append(len(read(place)["turns"]) if len(turns) < 10 else progress.turns)
 
     document = play(game, watch)
     live = read(place)
     assert live == document | {"hash": live["hash"], "more": False, "result": live["result"]}
-    assert seen[:9] == [*range(min(9, len(seen)))]
+    assert turns[:9] == [*range(min(9, len(turns)))]
     after = len(document["turns"]) - 2
     assert read(place, after)["turns"] == document["turns"][-2:]
     file.close()

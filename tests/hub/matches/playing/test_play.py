@@ -19,10 +19,11 @@ from cw.arena.bots import BotSpec
 from cw.errors import Failure
 from cw.games.registry import load_game
 from cw.hub.bots.seats import ClaimedSeat
-from cw.hub.matches import attempt, claims, planning, play, sending, specs, states
-from cw.hub.matches.attempt import Attempt
+from cw.hub.matches import claims, planning, sending, states
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.play import Worker
+from cw.hub.matches.playing import attempt, specs, worker
+from cw.hub.matches.playing.attempt import Attempt
+from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.replays import own_key, replay_key, viewed_key
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, open_resources
@@ -295,7 +296,7 @@ def test_a_message_waits_while_the_database_is_away(
             raise OperationalError("UPDATE", {}, ConnectionResetError())
         return claim(*arguments)
 
-    monkeypatch.setattr(play, "AWAY_PAUSE", 0.0)
+    monkeypatch.setattr(worker, "AWAY_PAUSE", 0.0)
     monkeypatch.setattr(claims, "claim", away_at_first)
     ME.play(resources, match)
     assert len(tries) == 4

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from cw.hub.competitions.daily import history
-from cw.hub.competitions.daily.history import BEGINNING, Point
+from cw.hub.competitions.daily.history import lookup
+from cw.hub.competitions.daily.history.lookup import BEGINNING, Point
 from cw.hub.competitions.periods import PERIODS
 from cw.hub.pages.request import resources
 
@@ -29,7 +29,7 @@ class Graph:
 def graph_of(session: Any, game: str, user_id: int) -> Graph:
     """Return the graph of a user."""
     now = resources().clock()
-    first = history.first_played(session, game, user_id)
+    first = lookup.first_played(session, game, user_id)
     return Graph(points_of(session, game, user_id, DEFAULT), offered(first, now))
 
 
@@ -46,4 +46,4 @@ def points_of(session: Any, game: str, user_id: int, period: str) -> list[Point]
     """Return the points of a period."""
     length = PERIODS[period][1]
     since = BEGINNING if length is None else resources().clock() - length
-    return history.points(session, game, user_id, since)
+    return lookup.points(session, game, user_id, since)

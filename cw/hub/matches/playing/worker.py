@@ -13,10 +13,11 @@ from sqlalchemy.orm import Session
 
 from cw import __version__
 from cw.hub.bots.workshop import tasks
-from cw.hub.matches import fair_use, states
-from cw.hub.matches.attempt import AWAY_PAUSE, Attempt
+from cw.hub.matches import states
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
+from cw.hub.matches.playing import fair_use
+from cw.hub.matches.playing.attempt import AWAY_PAUSE, Attempt
 from cw.hub.matches.sending import pass_on, send_of, send_own
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import logs

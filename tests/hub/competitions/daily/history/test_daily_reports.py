@@ -12,7 +12,7 @@ import pytest
 
 from cw.games.end_of_codes.answers import FAILURES, TEXTS
 from cw.games.end_of_codes.state import DIRECTIONS
-from cw.hub.competitions.daily.behaviour import FINE, WORDS, problem
+from cw.hub.competitions.daily.history.behaviour import FINE, WORDS, problem
 from cw.hub.operation.resources import Resources
 from tests.hub.daily_hub import Hub
 from tests.hub.served_bots import Answer, Asked, Behave, Bots, say, serving_bots

@@ -8,7 +8,7 @@ from typing import Final
 from xml.etree import ElementTree as Xml
 
 from cw.arena.bots import BotSpec
-from cw.matches.check import Finding
+from cw.matches.checks.bot import Finding
 from cw.visible import visible
 
 NO_XML: Final = re.compile("[\ufffe\uffff]")

@@ -70,8 +70,8 @@ def bot_of(seat: ClaimedSeat, wire_id: str, *, is_signed: bool) -> BotSpec:
         address = check_base(seat.spec)
     except UsageError:
         return BotSpec(seat.name, "absent", NO_ADDRESS)
-    known = {"match_id": wire_id, "bot_id": seat.bot_id}
-    return BotSpec(seat.name, "http", address.rstrip("/"), {**seat.settings, **known})
+    names = {"match_id": wire_id, "bot_id": seat.bot_id}
+    return BotSpec(seat.name, "http", address.rstrip("/"), {**seat.settings, **names})
 
 
 def slots_of(result: MatchResult, first: int = 0) -> tuple[SlotResult, ...]:

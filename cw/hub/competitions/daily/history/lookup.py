@@ -29,8 +29,8 @@ def month(session: Session, facts: CompetitionFacts, first: date) -> dict[date, 
     due = daily.read_settings(facts.settings).due
     begin = datetime.combine(first, time(), due.zone)
     end = datetime.combine((first + timedelta(days=32)).replace(day=1), time(), due.zone)
-    asked = {"competition": facts.id, "begin": begin, "end": end}
-    rows = session.execute(WITHIN, asked)
+    values = {"competition": facts.id, "begin": begin, "end": end}
+    rows = session.execute(WITHIN, values)
     days: dict[date, list[Game]] = {}
     for row in rows:
         days.setdefault(due.day_of(row.at), []).append(game_of(row))
@@ -111,8 +111,8 @@ BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 def points(session: Session, game: str, user_id: int, since: datetime = BEGINNING) -> list[Point]:
     """Return the shown games of a user since a moment, the first first, each with the best rank."""
-    asked = {"game": game, "user": user_id, "since": since}
-    return [Point(*row) for row in session.execute(POINTS, asked)]
+    values = {"game": game, "user": user_id, "since": since}
+    return [Point(*row) for row in session.execute(POINTS, values)]
 
 
 def first_played(session: Session, game: str, user_id: int) -> datetime | None:

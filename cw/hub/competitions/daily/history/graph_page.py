@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from cw.hub.accounts import profiles
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.competitions.daily.graph import DEFAULT, points_of
+from cw.hub.competitions.daily.history.graph import DEFAULT, points_of
 from cw.hub.competitions.periods import PERIODS
 from cw.hub.pages.request import one_reading
 from cw.hub.pages.times import machine_time

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cw.drawing.shapes import Sheet
-from cw.games.code_battle.curation import library
-from cw.games.code_battle.map_picture import map_sheet
+from cw.games.code_battle.map_maker.curation import library
+from cw.games.code_battle.map_maker.picture import map_sheet
 from cw.games.code_battle.maps.generate import make_maps, map_ids
 from cw.games.code_battle.maps.library import maps_for
 from cw.games.code_battle.maps.map_file import Map, decode_map, encode_map

@@ -13,11 +13,11 @@ import msgspec
 from cw import documents
 from cw.arena.transports.stdio import Answer, StdioBot
 from cw.errors import ArenaError, CapacityError, Failure, UsageError
+from cw.matches.processes.worker import Job
 from cw.matches.run import OnLaunch
 from cw.matches.spec import MatchResult
-from cw.matches.worker import Job
 
-WORKER: Final = (sys.executable, "-m", "cw.matches.worker")
+WORKER: Final = (sys.executable, "-m", "cw.matches.processes.worker")
 
 LONGEST_SILENCE: Final = 24 * 3600.0
 """Seconds after which a worker is given up: every turn has a limit, so none comes near it."""

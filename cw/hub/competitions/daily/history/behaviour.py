@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cw.hub.competitions.daily.entrants import NO_SEAT
-from cw.hub.competitions.daily.history import Behaviour
+from cw.hub.competitions.daily.history.lookup import Behaviour
 
 FINE: Final = "Your bot played correctly in the last game"
 ABSENT: Final = "Your bot did not take part in the last game"
@@ -63,8 +63,8 @@ def problem(report: Mapping[str, Any], died: int | None) -> str:
     request, _, name = report["error"].partition("_")
     if request == "initiate":
         return str(report["text"])
-    known = {**report, "largest": LARGEST.get(request, "")}
-    words = WORDS[name].format_map(known)
+    facts = {**report, "largest": LARGEST.get(request, "")}
+    words = WORDS[name].format_map(facts)
     turn = report["round"]
     when = "" if turn is None else f" in round {turn}"
     killed_in = 0 if turn is None else turn + 1

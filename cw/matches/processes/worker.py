@@ -28,7 +28,7 @@ from cw.arena.bots import BotSpec
 from cw.arena.launch import warn_of
 from cw.errors import Abandoned, ArenaError, CapacityError, Failure, ProtocolError
 from cw.games.rules import Json
-from cw.matches.live_file import LiveFile
+from cw.matches.processes.live_file import LiveFile
 from cw.matches.progress import MatchProgress, OnTurn
 from cw.matches.run import run_match
 from cw.matches.spec import LARGEST_SPEC, MatchSpec

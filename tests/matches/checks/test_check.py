@@ -21,9 +21,9 @@ from cw.arena.launch import with_secrets
 from cw.cli import main
 from cw.games.end_of_codes.answers import TEXTS
 from cw.games.registry import load_checks
-from cw.matches.check import PROTOCOL, Attempt, Finding, probe
-from cw.matches.check import check as try_bot
-from cw.matches.junit import junit
+from cw.matches.checks.bot import PROTOCOL, Attempt, Finding, probe
+from cw.matches.checks.bot import check as try_bot
+from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation
 from tests.conftest import Serve
 from tests.documented import programs
@@ -244,7 +244,7 @@ def test_the_words_are_for_people(tmp_path: Path) -> None:
 
 def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CW_PAUSE", "0")
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     _, steps = check("circuit-wars", f"me=exec:{sys.executable} {root / 'game_ai.py'}")
     assert failed(steps) == ""
 

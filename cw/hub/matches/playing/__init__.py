@@ -1,0 +1,1 @@
+"""Playing: the worker that takes a match, its fair share of machines, and one attempt at it."""

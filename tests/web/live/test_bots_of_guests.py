@@ -1,0 +1,98 @@
+"""Matches of people against the bots of guests: what they are told, and how many there may be."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, closing
+
+import pytest
+
+from cw.arena.bots import BotSpec
+from cw.errors import Abandoned, CapacityError
+from cw.games.registry import load_game
+from cw.matches.spec import Isolation, MatchSpec
+from cw.replays import document as replay
+from cw.replays.verify import verify
+from cw.web.live.live_match import Guest
+from cw.web.live.live_matches import (
+    MOST_WITH_GUESTS,
+    UNWATCHED,
+    LiveMatches,
+)
+from tests.conftest import FakeClock
+from tests.web.live.live_pages import PATIENCE, wait
+
+YOU = BotSpec("you", "human", "")
+NOBODY_THERE = BotSpec("alpha", "http", "http://127.0.0.1:9", {"bot_id": "b_1"})
+ANYWHERE, PUBLIC = Isolation("require"), Isolation("require", "public")
+
+
+def against(guest: BotSpec, isolation: Isolation = ANYWHERE) -> MatchSpec:
+    """Return a match of a person against the bot of a guest, who begins."""
+    return MatchSpec("page", "hexagon", (guest, YOU), 1, {"size": 3}, isolation=isolation)
+
+
+def guest_of(owner: str) -> Guest:
+    return Guest(owner, "alpha", "Team <Alpha>")
+
+
+@pytest.mark.parametrize("isolation", [ANYWHERE, PUBLIC], ids=["any", "public"])
+def test_nothing_tells_where_the_bot_of_a_guest_is(isolation: Isolation, clock: FakeClock) -> None:
+    record: list[replay.Document] = []
+
+    def keep(document: replay.Document) -> str:
+        record.append(document)
+        return "kept"
+
+    left: list[str] = []
+    room = ExitStack()
+    room.callback(left.append, "left")
+    with closing(LiveMatches(1, clock, keep)) as matches:
+        secrets = {"alpha": {"secret": "very-secret"}}
+        match = matches.begin(
+            against(NOBODY_THERE, isolation), bot_secrets=secrets, guest=guest_of("1"), room=room
+        )
+        result = match.result.result(PATIENCE)
+        assert match.progress is not None
+        assert "127.0.0.1" in json.dumps(result.replay)
+        private = "private address" in result.faults[0].detail
+        assert private is (isolation is PUBLIC)
+        wait(lambda: match.replay)
+        assert left == ["left"]
+        for view in (match.document(), match.news(0), *record):
+            for secret in ("127.0.0.1", "very-secret", "b_1", "http:"):
+                assert secret not in json.dumps(view)
+            assert view["faults"][0]["kind"] == "disconnected"
+        assert [player["name"] for player in record[0]["players"]] == ["Team <Alpha>", "you"]
+        assert verify(load_game("hexagon"), replay.decode(json.dumps(record[0]).encode())) is None
+        assert matches.of("hexagon") == []
+
+
+def test_why_the_bot_of_a_guest_cannot_be_asked_does_not_name_it(clock: FakeClock) -> None:
+    with closing(LiveMatches(1, clock)) as matches:
+        nowhere = BotSpec("alpha", "http", "nowhere://10.0.0.1")
+        match = matches.begin(against(nowhere), guest=guest_of("1"))
+        assert "10.0.0.1" in str(match.result.exception(PATIENCE))
+        assert match.trouble == (
+            "The match ended without a result: its bot cannot be asked as it is set up."
+        )
+
+
+def test_a_guest_plays_one_match_at_a_time_and_all_of_them_a_bounded_number(
+    clock: FakeClock,
+) -> None:
+    waits = against(BotSpec("alpha", "builtin", "random"))
+    with closing(LiveMatches(1, clock)) as matches:
+        first = matches.begin(waits, guest=guest_of("1"))
+        with pytest.raises(CapacityError, match="Team <Alpha> plays online already"):
+            matches.begin(waits, guest=guest_of("1"))
+        clock.advance(UNWATCHED + 1)
+        second = matches.begin(waits, guest=guest_of("1"))
+        assert isinstance(first.result.exception(PATIENCE), Abandoned)
+        for number in range(2, MOST_WITH_GUESTS + 1):
+            matches.begin(waits, guest=guest_of(str(number)))
+        another = matches.begin(waits, guest=guest_of("another"))
+        assert (another.is_played, another.place) == (False, 1)
+        # Others play beside them.
+        assert not matches.begin(waits).over
+        assert not second.over
