@@ -24,7 +24,7 @@ from tests.hub.sites import PASSWORD, Site, Visitor, site_on, words_of
 pytestmark = ON_SQLITE
 
 AWAY = OperationalError("SELECT", {}, Exception("no connection"))
-EXPIRED = "Your form has expired. Please go back and try again."
+EXPIRED = "Nothing has changed: this form is older than a day,"
 
 WHO = {
     "GET /": "all",
