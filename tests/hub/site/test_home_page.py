@@ -66,7 +66,7 @@ def test_an_empty_site_says_that_nothing_is_played_and_nobody_leads(site: Site) 
     page = words_of(site.visitor().open("/"))
     assert between(page, "On now and next", "At the top") == "Nothing is being played right now."
     assert between(page, "At the top", "Begin here") == "Nobody leads a competition yet."
-    assert "Play a game yourself A match of Circuit Wars" in page
+    assert "Play a game A match of Paint" in page
     headings = ["The games", "On now and next", "At the top", "Begin here"]
     assert [page.index(words) for words in headings] == sorted(map(page.index, headings))
     for game in ("Circuit Wars", "Code Battle", "End of Codes", "Hexagon", "Paint"):
