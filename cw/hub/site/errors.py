@@ -15,10 +15,9 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from cw.errors import ArenaError
 from cw.hub.accounts.access.actor import VISITOR, actor
 from cw.hub.api import problems
-from cw.hub.pages import limits
+from cw.hub.pages import expired_forms, limits
 from cw.hub.pages.request import resources
 from cw.hub.pages.security import SCRIPTED, family
-from cw.hub.site import expired_forms
 from cw.hub.store.database import AWAY, reason
 from cw.hub.store.objects import StoreAway
 from cw.server.app import REFUSALS
