@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
+from playwright.sync_api import expect
 
 from cw.hub.accounts import users
 from cw.hub.matches.playing.worker import Worker
@@ -20,7 +21,7 @@ from tests.browser.test_hub_people import (
 )
 from tests.hub.competitions.daily.test_daily_pages import play_game
 from tests.hub.competitions.rated.test_rated import Arena
-from tests.hub.sites import Site
+from tests.hub.sites import PASSWORD, Site
 
 PLAYERS = 24
 """Enough for a gap between the top of the ranking and the rows around a player."""
@@ -62,6 +63,12 @@ MINE = (
     "/settings",
     "/bot/SwarmBot",
     "/admin",
+    "/admin/people",
+    "/admin/bots",
+    "/admin/competitions",
+    "/admin/matches",
+    "/admin/mails",
+    "/admin/log",
     "/competitions/new",
     "/competitions/new?format=rated&game=paint",
     "/competitions/rated/code-battle",
@@ -83,6 +90,41 @@ CUT_OFF = """
         .filter((list) => list.scrollWidth > list.clientWidth + 1)
         .map((list) => list.getAttribute("aria-label"))
 """
+
+
+def test_a_form_survives_a_log_out_in_another_tab(walk: Walk) -> None:  # noqa: F811
+    be_admin(walk)
+    page, other = walk.open("/competitions/new?format=rated&game=paint"), walk.context.new_page()
+    page.get_by_label("Title").fill("Paint for all")
+    other.goto(f"{walk.site.address}/settings")
+    other.get_by_role("button", name="Your menu").click()
+    other.get_by_role("button", name="Log out").click()
+    page.get_by_role("button", name="Create a draft").click()
+    expect(page.get_by_role("heading", name="Form expired")).to_be_visible()
+    with walk.context.expect_page() as tab:
+        page.get_by_role("link", name="Log in in a new tab").click()
+    tab.value.get_by_label("Username").fill("Ada")
+    tab.value.get_by_label("Password").fill(PASSWORD)
+    tab.value.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Send it again").click()
+    expect(page.get_by_text("You are logged in as Ada.")).to_be_visible()
+    page.get_by_role("button", name="Send it again").click()
+    expect(page.get_by_role("heading", name="Paint for all")).to_be_visible()
+    walk.accept_refusals()
+
+
+def test_back_after_a_form_leads_to_what_was_typed(walk: Walk) -> None:  # noqa: F811
+    be_admin(walk)
+    page = walk.open("/competitions/new?format=rated&game=paint")
+    page.get_by_label("Title").fill("Paint for all")
+    page.get_by_role("button", name="Create a draft").click()
+    expect(page.get_by_role("heading", name="Paint for all")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_label("Title")).to_have_value("Paint for all")
+    page.get_by_role("button", name="Create a draft").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("Title")).to_have_value("Paint for all")
+    walk.accept_refusals()
 
 
 def test_nothing_is_cut_off_on_a_phone(walk: Walk) -> None:  # noqa: F811

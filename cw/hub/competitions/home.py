@@ -23,6 +23,9 @@ OPEN_STATES: Final = ("planned", "running", "paused")
 ENDED_FOR: Final = timedelta(days=14)
 """How long the winners of a competition that is over are shown."""
 
+MOST_OF_A_FORMAT: Final = 6
+"""Competitions of one format that are told of, the latest."""
+
 MOST_ENDED: Final = 5
 """The latest competitions that are over, of which some are shown."""
 
@@ -52,15 +55,25 @@ class Top:
 def tops(
     session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
 ) -> list[Top]:
-    """Return the competitions that go on, of a game or of all, in the order they were made in."""
-    query = select(Competition).where(Competition.state.in_(OPEN_STATES)).order_by(Competition.id)
-    if game is not None:
-        query = query.where(Competition.game == game)
+    """Return the latest of each format that go on, of a game or of all, as they were made."""
     homes = {format_.name: format_.home for format_ in formats}
+    newest_first = func.row_number().over(
+        partition_by=Competition.format, order_by=Competition.id.desc()
+    )
+    ranked = select(Competition.id, newest_first.label("place")).where(
+        Competition.state.in_(OPEN_STATES), Competition.format.in_(homes)
+    )
+    if game is not None:
+        ranked = ranked.where(Competition.game == game)
+    latest = ranked.subquery()
+    query = (
+        select(Competition)
+        .join(latest, latest.c.id == Competition.id)
+        .where(latest.c.place <= MOST_OF_A_FORMAT)
+        .order_by(Competition.id)
+    )
     facts = [facts_of(row) for row in session.scalars(query)]
-    return [
-        top_of(session, clock, fact, homes[fact.format]) for fact in facts if fact.format in homes
-    ]
+    return [top_of(session, clock, fact, homes[fact.format]) for fact in facts]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from cw.errors import ArenaError
 from cw.hub.accounts.access.actor import VISITOR, actor
 from cw.hub.api import problems
-from cw.hub.pages import limits
+from cw.hub.pages import expired_forms, limits
 from cw.hub.pages.request import resources
 from cw.hub.pages.security import SCRIPTED, family
 from cw.hub.store.database import AWAY, reason
@@ -24,7 +24,6 @@ from cw.server.app import REFUSALS
 
 log = logging.getLogger(__name__)
 
-EXPIRED_FORM: Final = "Your form has expired. Please go back and try again."
 LINK: Final = re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?]+")
 WORDS: Final = {
     404: "There is no such page.",
@@ -37,7 +36,7 @@ WORDS: Final = {
 def install(app: Flask) -> None:
     """Let an app answer errors with the page."""
     app.register_error_handler(HTTPException, explain)
-    app.register_error_handler(CSRFError, lambda _: answer(400, "Form expired", EXPIRED_FORM))
+    app.register_error_handler(CSRFError, expire)
     app.register_error_handler(ArenaError, refuse)
     app.register_error_handler(StoreAway, fail)
     app.register_error_handler(Exception, fail)
@@ -65,6 +64,23 @@ def refuse(error: ArenaError) -> Response:
     """Answer what was asked for and cannot be, cannot be now, or has failed."""
     code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
     return answer(code, title, str(error))
+
+
+def expire(_error: CSRFError) -> Response:
+    """Answer a form whose token is not taken with the reasons, and with what was typed."""
+    if problems.is_for_programs() or wants_json():
+        return answer(400, expired_forms.TITLE, expired_forms.WORDS)
+    meet()
+    page = render_template(
+        "hub/site/expired_form.html",
+        title=expired_forms.TITLE,
+        words=expired_forms.WORDS,
+        form=expired_forms.typed_form(),
+        before=expired_forms.page_before(),
+    )
+    response = make_response(page, 400)
+    response.headers["Vary"] = "Accept"
+    return response
 
 
 def refuse_more() -> Response:

@@ -12,7 +12,7 @@ from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import PASSWORD, Site, Visitor, words_of
 
 pytestmark = ON_SQLITE
-EXPIRED = "Your form has expired. Please go back and try again."
+EXPIRED = "Nothing has changed: this form is older than a day,"
 
 WHO = {
     "GET /": "all",

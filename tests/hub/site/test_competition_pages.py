@@ -241,3 +241,14 @@ def test_a_draft_is_previewed_by_admins_alone(
     page = site.player("Cid").open(path).text
     assert "For <strong>all</strong>." in page
     assert "Preview" not in page
+
+
+def test_the_preview_of_a_cup_without_bots_says_what_is_missing(ada: Visitor) -> None:
+    create(ada, "cup", "paint", slug="all", title="Cup for all", description="Come **all**!")
+    page = ada.open("/cup/all")
+    assert page.status_code == 200
+    words = words_of(page)
+    assert "Preview. Admins alone see this draft." in words
+    assert "Cup for all Preview" in words
+    assert "Nobody plays here yet: a contest takes 2 to 500 teams, not 0." in words
+    assert ada.open("/cup/all/stand").status_code == 404

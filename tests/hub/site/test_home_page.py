@@ -66,6 +66,7 @@ def test_an_empty_site_says_that_nothing_is_played_and_nobody_leads(site: Site) 
     page = words_of(site.visitor().open("/"))
     assert between(page, "On now and next", "At the top") == "Nothing is being played right now."
     assert between(page, "At the top", "Begin here") == "Nobody leads a competition yet."
+    assert "Play a game A match of Paint" in page
     headings = ["The games", "On now and next", "At the top", "Begin here"]
     assert [page.index(words) for words in headings] == sorted(map(page.index, headings))
     for game in ("Circuit Wars", "Code Battle", "End of Codes", "Hexagon", "Paint"):
@@ -111,7 +112,7 @@ def test_each_competition_has_a_row_with_what_is_on_and_next(site: Site) -> None
     assert between(page, "On now and next", "At the top") == (
         "daily paint next in 1 day daily hexagon paused"
         " rated code-battle 1 match on now daily end-of-codes next in 3 hours"
-        " tournament duel teams on a ladder Watch live matches"
+        " tournament duel teams on a ladder Watch live matches All tournaments"
     )
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 from urllib.parse import urlencode
 
-from flask import current_app, g, redirect, request, session, url_for
+from flask import current_app, flash, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
@@ -34,6 +34,7 @@ TICKET: Final = "ticket"
 
 SECOND: Final = timedelta(seconds=1)
 
+LOGGED_OUT: Final = "Nothing has changed, as you are logged out. Log in, then send it again."
 
 MOST_TEAMS: Final = 10
 """Teams of one browser that are looked at."""
@@ -234,6 +235,8 @@ def to_login() -> Response:
         query = request.query_string.decode("ascii", "replace")
         path = f"{request.path}?{query}" if query else request.path
         address = f"{address}?{urlencode({'next': path}, safe='/')}"
+    else:
+        flash(LOGGED_OUT, "bad")
     return redirect(address, 303)
 
 

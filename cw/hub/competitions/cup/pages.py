@@ -36,6 +36,8 @@ from cw.web.games.game_pages import game_page
 
 routes = Blueprint("cups", __name__, url_prefix="/cup")
 
+TEMPLATES: Final = "hub/competitions/cup"
+
 CAPACITY: Final = 16
 """Cups of which a process remembers how they stand."""
 
@@ -76,13 +78,13 @@ def report(reading: Reading, facts: CompetitionFacts) -> tuple[ChampionshipRepor
 
 
 def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
-    """Return what the part of the page shows that changes: made once for each revision."""
+    """Return what the part of the page shows that changes: made once for each revision.
+
+    UsageError says what is missing where there is nothing to play yet.
+    """
 
     def make() -> dict[str, Json]:
-        try:
-            document, progress = report(reading, facts)
-        except UsageError as error:
-            abort(404, str(error))
+        document, progress = report(reading, facts)
         return document.page(progress, running=facts.state == "running")
 
     cache = cast("Remembered[dict[str, Json]]", current_app.extensions["cups"])
@@ -97,6 +99,14 @@ def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
     }
 
 
+def content_or_404(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
+    """Return what the part of the page shows that changes; answer 404 if there is nothing yet."""
+    try:
+        return content(reading, facts)
+    except UsageError as error:
+        abort(404, str(error))
+
+
 @routes.get("/")
 def index() -> str:
     """Show all cups, those that were made last first."""
@@ -104,7 +114,7 @@ def index() -> str:
         cups = competitions.of_format(reading, NAME)
     visible = [cup for cup in cups if cup.state != "draft"]
     games = {cup.game: game_page(cup.game).title for cup in visible}
-    return render_template("hub/competitions/cup/index.html", cups=visible, games=games)
+    return render_template(f"{TEMPLATES}/index.html", cups=visible, games=games)
 
 
 @routes.get("/<slug>")
@@ -112,10 +122,16 @@ def page(slug: str) -> str:
     """Show tables, bracket and matches of a cup as they stand."""
     with one_reading() as reading:
         cup = find(reading, slug)
-        context = content(reading, cup) | {
-            "dates": dates_of(reading, cup.id),
-        }
-    return render_template("hub/competitions/cup/cup.html", cup=cup, tag=tag_of(cup), **context)
+        dates = dates_of(reading, cup.id)
+        try:
+            context = content(reading, cup)
+        except UsageError as error:
+            return render_template(
+                f"{TEMPLATES}/waiting.html", cup=cup, dates=dates, why=str(error)
+            )
+    return render_template(
+        f"{TEMPLATES}/cup.html", cup=cup, dates=dates, tag=tag_of(cup), **context
+    )
 
 
 def tag_of(cup: CompetitionFacts) -> str:
@@ -130,7 +146,7 @@ def stand(slug: str) -> Response:
         cup = find(reading, slug)
         return changed_part(
             tag_of(cup),
-            lambda: render_template("championship_content.html", **content(reading, cup)),
+            lambda: render_template("championship_content.html", **content_or_404(reading, cup)),
         )
 
 

@@ -20,20 +20,6 @@ from tests.hub.sites import Site
 pytestmark = ON_SQLITE
 
 
-def test_tournaments_are_listed_once_something_is_announced(site: Site) -> None:
-    assert "No tournament is announced." in page(site, "/t/")
-    rows = duel(site.resources.database, site.clock, begun=False)
-    assert "No tournament is announced." in page(site, "/t/")
-    rows.event("start", 3600, announced=False)
-    assert "No tournament is announced." in page(site, "/t/")
-    rows.event("note", 7200, title="Pizza")
-    words = page(site, "/t/")
-    assert "Duel <1>" in words
-    assert "Hexagon, 5 teams, GRODNO, MINSK, FINAL" in words
-    assert "Not started yet, Pizza in 2 hours" in words
-    assert "/t/t1/" in site.visitor().open("/t/").text
-
-
 def test_a_sandbox_is_chosen_where_there_are_several(site: Site, rows: Rows) -> None:
     rows.team("House", "GRODNO", "MINSK", out_of_competition=True)
     first_round(rows, closed=False)

@@ -18,7 +18,13 @@ from markupsafe import Markup
 
 from cw.hub.accounts.access.cards import TeamHolder
 from cw.hub.competitions.tournament import timeline, words
-from cw.hub.competitions.tournament.listing import listing, playing_teams
+from cw.hub.competitions.tournament.listing import (
+    PER_PAGE,
+    PHASES,
+    Wanted,
+    list_page,
+    playing_teams,
+)
 from cw.hub.competitions.tournament.pages import documents, screen, table
 from cw.hub.competitions.tournament.pages.header import (
     header_of,
@@ -28,9 +34,11 @@ from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.views import TournamentView
 from cw.hub.competitions.tournament.words import plain
+from cw.hub.competitions.verbs import LONGEST_TITLE
 from cw.hub.pages import polls
-from cw.hub.pages.parts import part_of_page
+from cw.hub.pages.parts import address_with, part_of_page
 from cw.hub.pages.polls import Polled
+from cw.hub.pages.queries import whole_number
 from cw.hub.pages.request import one_reading, resources
 from cw.web.games.game_pages import game_page
 
@@ -53,10 +61,27 @@ MOST_NAMES: Final = 30
 @routes.get("/t/")
 def index() -> str:
     """Show the tournaments with public events."""
+    wanted = wanted_list()
     with one_reading() as reading:
-        tournaments = listing(reading)
-    games = {row.game: game_page(row.game).title for row in tournaments}
-    return render_template(f"{TEMPLATES}/index.html", tournaments=tournaments, games=games)
+        page = list_page(reading, wanted)
+    return render_template(
+        f"{TEMPLATES}/index.html",
+        page=page,
+        wanted=wanted,
+        per_page=PER_PAGE,
+        games={row.game: game_page(row.game).title for row in page.rows},
+        address_with=address_with,
+    )
+
+
+def wanted_list() -> Wanted:
+    """Return what the address asks of the list; what it cannot mean counts as absent."""
+    phase = request.args.get("state", "")
+    return Wanted(
+        whole_number(request.args.get("page", ""), least=1) or 1,
+        request.args.get("q", "").strip()[:LONGEST_TITLE],
+        next((one for one in PHASES if one == phase), None),
+    )
 
 
 @routes.get("/t/<slug>/")
