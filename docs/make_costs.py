@@ -22,6 +22,7 @@ from cw.hub.pages import limits as counting  # noqa: E402
 from cw.hub.pages.limits import OTHERS, Limit  # noqa: E402
 from cw.hub.site import limits  # noqa: E402
 from cw.hub.site.application import create_hub  # noqa: E402
+from cw.hub.site.registration_limits import INVITED, MoreIfInvited, registrant  # noqa: E402
 
 FILE: Final = ROOT / "docs" / "hub" / "costs.md"
 METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH"})
@@ -36,6 +37,7 @@ COUNTED_FOR: Final[Mapping[object, str]] = {
     limits.name_and_place: "a username and place",
     limits.network_of_strangers: "an address",
     limits.token: "a token or address",
+    registrant: "an address",
 }
 """By the function that names who is counted."""
 
@@ -67,6 +69,8 @@ def words(known: Sequence[Limit], endpoint: str, method: str) -> str:
 
 def amount_of(limit: Limit) -> str:
     """Return how often something may be tried, in words."""
+    if isinstance(limit.amount, MoreIfInvited):
+        return f"{limit.amount.usual}, of the people invited to a tournament {INVITED}"
     if not callable(limit.amount):
         amount = limit.amount.replace("; ", ", ")
         return f"{amount} that succeed" if limit.only_done else amount
