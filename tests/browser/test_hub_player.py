@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,13 @@ def is_active(person: Person, bot: str) -> bool:
     return 'class="status active"' in person.visitor.open(f"/bot/{bot}?game=hexagon").text
 
 
+def picture(page: Page, name: str) -> None:
+    """Take a picture where somebody wants to look at the walk."""
+    if folder := os.environ.get("CW_PICTURES"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
 @contextmanager
 def visiting(hub: Hub, browser: Browser, person: Person) -> Iterator[Page]:
     """Go on in Chromium; afterwards nothing went wrong there."""
@@ -73,6 +81,7 @@ def see_it_die(page: Page, hub: Hub) -> None:
     expect(page.locator(".headed .status")).to_have_text("inactive")
     own = page.get_by_role("region", name="Your bot")
     expect(own.get_by_role("status")).to_contain_text("It is checked again")
+    picture(page, "dead")
     expect(own.locator(".fine")).to_have_count(0)
     page.goto("/bots")
     expect(page.get_by_role("row").filter(has_text=MINE).locator(".status").first).to_have_text(
@@ -85,6 +94,7 @@ def bring_it_back(page: Page) -> None:
     page.goto(PAGE)
     page.get_by_role("button", name="Test now").click()
     expect(page.locator(".headed .status")).to_have_text("active", timeout=SLOWLY)
+    picture(page, "back")
 
 
 def play_a_series(page: Page, hurry: Event) -> None:
@@ -100,24 +110,27 @@ def play_a_series(page: Page, hurry: Event) -> None:
     matches.first.get_by_role("link").click()
     expect(page.locator("#turns")).to_have_text(re.compile(r"^([2-9]|\d\d)$"))
     expect(page.locator(".live-sentence")).to_contain_text("Live")
+    picture(page, "live")
     hurry.set()
     expect(page.get_by_role("heading", name="Places")).to_be_visible()
     page.goto(series)
     expect(page.get_by_role("heading", name="Result")).to_be_visible(timeout=SLOWLY)
     expect(page.get_by_role("status").filter(has_text=MINE)).to_contain_text(THEIRS)
+    picture(page, "series")
 
 
 def look_the_matches_up(page: Page) -> None:
     """Find the lost match in the list, by the filters."""
     page.goto("/")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Matches").click()
-    page.get_by_label("Of", exact=True).select_option("my bots, lost since yesterday")
-    page.get_by_label("Game").select_option("hexagon")
+    page.locator("select[name=of]").select_option("my bots, lost since yesterday")
+    page.locator("select[name=game]").select_option("hexagon")
     page.get_by_role("button", name="Show").click()
     lost = page.get_by_role("group", name="Matches").locator("tbody tr")
     expect(lost).not_to_have_count(0)
     for row in lost.all():
         expect(row).to_contain_text(MINE)
+    picture(page, "lost")
     lost.first.get_by_role("link").first.click()
     expect(page.get_by_role("heading", name="Places")).to_be_visible()
 

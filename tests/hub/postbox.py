@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ class Postbox:
 @contextmanager
 def open_postbox() -> Iterator[Postbox]:
     """Take mail while the block runs."""
+    logging.getLogger("mail.log").setLevel(logging.WARNING)
     inbox = Inbox()
     controller = Controller(inbox, hostname="127.0.0.1", port=free_port(), ready_timeout=PATIENCE)
     controller.start()
