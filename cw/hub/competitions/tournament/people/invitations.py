@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Letters of codes, without those that look alike."""
 
 LENGTH: Final = 10
+
+LINK: Final = re.compile(r"/join/(\w{1,40})")
+"""The path of an invitation."""
+
 USUAL_TEAMS: Final = 100
 USUAL_MEMBERS: Final = 4
 MOST_MEMBERS: Final = 50
@@ -69,10 +74,13 @@ def find_by_code(session: Session, code: str) -> InvitationView | None:
     return None if row is None else view_of(*row)
 
 
-def tournament_of(session: Session, code: str) -> int | None:
-    """Return the id of the tournament to which a code invites; None for one that is over."""
+def invited_to(session: Session, path: str) -> int | None:
+    """Return the id of the tournament to which a link invites; None for one that is over."""
+    link = LINK.fullmatch(path)
+    if link is None:
+        return None
     query = select(Competition.id).join(Invitation, Invitation.competition_id == Competition.id)
-    goes_on = (Invitation.code == code.upper(), Competition.state != "over")
+    goes_on = (Invitation.code == link[1].upper(), Competition.state != "over")
     return session.scalar(query.where(*goes_on))
 
 

@@ -6,20 +6,21 @@ else there uses up what they need.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
-from flask import g, session
+from flask import current_app, g, session
 
 from cw.hub.accounts.github import NEXT
 from cw.hub.accounts.pages import next_path
-from cw.hub.competitions.tournament.people import invitations
 from cw.hub.pages.limits import network
+from cw.hub.pages.parts import Application
 from cw.hub.pages.request import one_reading
+from cw.hub.store.database import Reading
 
-LINK: Final = re.compile(r"/join/(\w{1,40})")
-"""The path to which somebody is led who has followed an invitation."""
+Inviting: TypeAlias = Callable[[Reading, str], int | None]
+"""Returns the id of the competition to which a path of the site invites; None for other paths."""
 
 INVITED: Final = "1000 per hour"
 
@@ -42,14 +43,20 @@ def registrant() -> str:
 
 
 def invited_to() -> int | None:
-    """Return the id of the tournament that the one who registers was invited to; None for none."""
+    """Return the id of the competition that the one who registers was invited to; None for none."""
     if "invited_to" not in g:
-        match = LINK.fullmatch(next_path() or session.get(NEXT, ""))
-        g.invited_to = tournament_of(match[1]) if match else None
+        path = next_path() or session.get(NEXT, "")
+        g.invited_to = competition_behind(path) if path else None
     return cast("int | None", g.invited_to)
 
 
-def tournament_of(code: str) -> int | None:
-    """Return the id of the tournament to which a code invites, unless it is over."""
+def competition_behind(path: str) -> int | None:
+    """Return the id of the competition to which a path invites."""
+    inviting: Inviting = current_app.extensions["inviting"]
     with one_reading() as reading:
-        return invitations.tournament_of(reading, code)
+        return inviting(reading, path)
+
+
+def install(app: Application, inviting: Inviting) -> None:
+    """Let an app know which of its paths invite."""
+    app.extensions["inviting"] = inviting
