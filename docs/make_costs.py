@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from flask import Flask  # noqa: E402
 
+from cw.hub.accounts.registration_limits import INVITED, MoreIfInvited, registrant  # noqa: E402
 from cw.hub.operation.queue import CeleryQueue  # noqa: E402
 from cw.hub.operation.resources import opened  # noqa: E402
 from cw.hub.operation.settings import HubSettings  # noqa: E402
@@ -36,6 +37,7 @@ COUNTED_FOR: Final[Mapping[object, str]] = {
     limits.name_and_place: "a username and place",
     limits.network_of_strangers: "an address",
     limits.token: "a token or address",
+    registrant: "an address",
 }
 """By the function that names who is counted."""
 
@@ -57,7 +59,7 @@ def words(known: Sequence[Limit], endpoint: str, method: str) -> str:
     """Return how often a route may be asked: its own limits, or that of all other pages."""
     own = [one for one in known if endpoint in one.endpoints and method in one.methods]
     if own:
-        return "; ".join(f"{amount_of(one)} for {COUNTED_FOR[one.key]}" for one in own)
+        return "; ".join(words_of(one) for one in own)
     blueprint = endpoint.rpartition(".")[0]
     is_counted = (
         blueprint and blueprint not in limits.UNLIMITED and endpoint not in limits.UNCOUNTED
@@ -65,8 +67,17 @@ def words(known: Sequence[Limit], endpoint: str, method: str) -> str:
     return f"{OTHERS} for an address" if is_counted else "none"
 
 
+def words_of(limit: Limit) -> str:
+    """Return how often something may be tried, and by whom that is counted."""
+    words = f"{amount_of(limit)} for {COUNTED_FOR[limit.key]}"
+    more = f", and {INVITED} by an invitation to a tournament"
+    return words + more if isinstance(limit.amount, MoreIfInvited) else words
+
+
 def amount_of(limit: Limit) -> str:
     """Return how often something may be tried, in words."""
+    if isinstance(limit.amount, MoreIfInvited):
+        return limit.amount.usual
     if not callable(limit.amount):
         amount = limit.amount.replace("; ", ", ")
         return f"{amount} that succeed" if limit.only_done else amount

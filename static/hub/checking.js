@@ -3,9 +3,10 @@
 import { keepAsking } from "./asking.js";
 
 const panel = /** @type {HTMLElement} */ (document.querySelector("[data-state]"));
+const { state = "", status = "", checked = "", address = "" } = panel.dataset;
 
-keepAsking(panel.dataset.state ?? "", (check) => {
-  const isOver = check.status !== "PENDING";
-  if (isOver) location.reload();
+keepAsking(state, (check) => {
+  const isOver = check.status !== "PENDING" && (status === "PENDING" || check.checked_at !== checked);
+  if (isOver) location.replace(address);
   return !isOver;
 });

@@ -12,6 +12,7 @@ const TICK = 250;
 
 const figure = byId("shown");
 let first = 0;
+let shownRows = ROWS;
 let matchIndex = -1;
 let standings = source();
 
@@ -26,11 +27,14 @@ function source() {
   return new Source(renew, tag);
 }
 
-/** Show the rows whose turn it is. */
+/** Show the rows whose turn it is: as many as the screen has room for, below an announcement. */
 function showRows() {
-  for (const [index, row] of live().querySelectorAll("tbody tr").entries()) {
-    /** @type {HTMLElement} */ (row).hidden = index < first || index >= first + ROWS;
-  }
+  const rows = /** @type {HTMLElement[]} */ ([...live().querySelectorAll("tbody tr")]);
+  for (const [index, row] of rows.entries()) row.hidden = index < first || index >= first + ROWS;
+  const bottom = live().getBoundingClientRect().bottom;
+  const cut = rows.findIndex((row, index) => index > first && !row.hidden && row.getBoundingClientRect().bottom > bottom);
+  for (const row of cut < 0 ? [] : rows.slice(cut)) row.hidden = true;
+  shownRows = cut < 0 ? ROWS : cut - first;
 }
 
 /**
@@ -43,8 +47,8 @@ async function show(address) {
   if (!fresh) return;
   live().replaceWith(fresh);
   standings = source();
-  showRows();
   if (figure.hidden) nextMatch();
+  showRows();
 }
 
 /** Ask whether the ladder has changed, and show what has. */
@@ -55,7 +59,7 @@ async function look() {
 /** Go on to the next rows, and after the last ones to the next ladder. */
 function nextRows() {
   const { following, address } = live().dataset;
-  first += ROWS;
+  first += shownRows;
   if (first >= live().querySelectorAll("tbody tr").length) {
     first = 0;
     if (following && following !== address) void show(following).catch(() => {});
@@ -74,8 +78,10 @@ function nextMatch() {
   /** @type {HTMLElement} */ (figure.querySelector("figcaption")).textContent = textContent;
 }
 
-showRows();
+// A match beside them leaves rows less room.
 nextMatch();
+showRows();
+addEventListener("resize", showRows);
 setInterval(nextRows, TURN);
 setInterval(nextMatch, MATCH);
 setInterval(() => countDown(live()), TICK);

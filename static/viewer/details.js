@@ -57,10 +57,11 @@ function standingRow({ seat, rank, score }) {
  */
 function facts({ document, last }) {
   const options = Object.entries(document.options).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
+  // Before the end a hub tells neither: what is still to come would follow from them.
+  const [seed, hash] = document.hash ? [[["Seed", String(document.seed)]], [["Hash", document.hash.slice(0, 12)]]] : [[], []];
   return [
     ["Game", titleOf(document.game)], ["Played", document.date.replace("T", " ").replace("Z", " UTC")],
-    ["Turns", String(last)], ["Seed", String(document.seed)], ...options,
-    ["Rules", `version ${document.rules}`], ["Hash", document.hash.slice(0, 12)],
+    ["Turns", String(last)], ...seed, ...options, ["Rules", `version ${document.rules}`], ...hash,
   ];
 }
 

@@ -123,6 +123,8 @@ def _unconnected(error: aiohttp.ClientConnectorError) -> Fault:
         return _gone(f"{server} is not asked: {error.os_error.strerror}", "forbidden")
     if number in NO_ROUTE:
         return _gone(f"there is no way to {server}: {error.os_error.strerror}", "unreachable")
+    if number == errno.ECONNREFUSED:
+        return _gone(f"nobody listens at {server}", "refused")
     return _gone(f"nobody listens at {server}: {error.os_error}", "refused")
 
 

@@ -24,7 +24,6 @@ LIMITS: Final = QueryLimits(1.0)
 GAME: Final = Hexagon()
 OK: Final = 'answer with status 200 and {"status": "ok"} as JSON'
 MOVE: Final = 'answer with {"status": "ok", "move_from": [i, j], "move_to": [i, j]}'
-IDS: Final = ("check00000000001", "check00000000002")
 
 NARROW: Final = {
     "size": 2,
@@ -85,6 +84,8 @@ class Prober:
         self.report = report
         self.state: State = GAME.new(2, 1, size=4)
         self.move: Move | None = None
+        # Of this check alone, as the object is: another one may ask the same bot meanwhile.
+        self.ids = tuple(f"check{id(self) % 10**10:010}{number}" for number in (1, 2))
 
     async def ask(self, call: Request, reader: Any) -> Any:
         """Ask once."""
@@ -97,7 +98,7 @@ class Prober:
 
     async def post(self) -> bool:
         """Open a battle."""
-        fault = await self.say("POST", "/games", opening(self.state, IDS[0], 1))
+        fault = await self.say("POST", "/games", opening(self.state, self.ids[0], 1))
         return self.report.step("takes POST /games", fault, OK)
 
     async def get(self, number: str, state: State) -> Fault | str | None:
@@ -119,9 +120,11 @@ class Prober:
 
     async def moves(self) -> bool:
         """Ask for a move twice: a GET changes nothing."""
-        if not self.report.step("gives a legal move", await self.get(IDS[0], self.state), MOVE):
+        if not self.report.step(
+            "gives a legal move", await self.get(self.ids[0], self.state), MOVE
+        ):
             return False
-        again = await self.get(IDS[0], self.state)
+        again = await self.get(self.ids[0], self.state)
         fix = f"{MOVE}; a GET must not change your board, the PUT does"
         return self.moved("gives a legal move when it is asked again", again, fix)
 
@@ -133,16 +136,16 @@ class Prober:
             self.move = None
             changes = [list(change) for change in self.state.changes]
             body = compact({"jumps": pair_document(self.state.jumps), "changes": changes})
-            if not self.report.step(name, await self.say("PUT", f"/games/{IDS[0]}", body), OK):
+            if not self.report.step(name, await self.say("PUT", f"/games/{self.ids[0]}", body), OK):
                 return False
         fix = "apply every change of every PUT: row, column, old and new value"
-        answer = await self.get(IDS[0], self.state)
+        answer = await self.get(self.ids[0], self.state)
         return self.moved("gives a legal move after two changes", answer, fix)
 
     async def begin(self, state: State) -> Fault | str | None:
         """Open the second battle, and ask for its first move."""
-        fault = await self.say("POST", "/games", opening(state, IDS[1], 1))
-        return fault or await self.get(IDS[1], state)
+        fault = await self.say("POST", "/games", opening(state, self.ids[1], 1))
+        return fault or await self.get(self.ids[1], state)
 
     async def second_battle(self) -> bool:
         """Play another battle between, and open one of the same id again."""
@@ -151,13 +154,13 @@ class Prober:
         step = self.moved
         return (
             step("keeps two battles apart", await self.begin(GAME.new(2, 2, size=3)), apart)
-            and step("still knows the first battle", await self.get(IDS[0], self.state), apart)
+            and step("still knows the first battle", await self.get(self.ids[0], self.state), apart)
             and step("starts a known id afresh", await self.begin(GAME.new(2, 3, size=3)), afresh)
         )
 
     async def delete(self) -> bool:
         """Close both battles, and ask for one that never was."""
-        faults = [await self.say("DELETE", f"/games/{number}", b"{}") for number in IDS]
+        faults = [await self.say("DELETE", f"/games/{number}", b"{}") for number in self.ids]
         if not self.report.step("takes DELETE", faults[0] or faults[1], OK):
             return False
         call = Request("GET", "/games/unknown000000000?color=1", None, HEADERS)

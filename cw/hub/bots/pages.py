@@ -271,11 +271,12 @@ def check(name: str) -> ResponseReturnValue:
     """Let a bot be checked."""
     bot = find(name)
     check_requests.claim_bot(bot)
-    if check_requests.send(bot.id, is_program=bot.kind == "program"):
-        notice("Your bot is being checked.", "plain")
-    else:
+    if not check_requests.send(bot.id, is_program=bot.kind == "program"):
         notice("Checks cannot be made right now. Please try again soon.", "bad")
-    return go(address(bot))
+        return go(address(bot))
+    notice("Your bot is being checked.", "plain")
+    # The page then asks for what the check finds, and shows it.
+    return go(url_for("bots.page", name=bot.name, game=bot.game, checking=1))
 
 
 @routes.post("/bot/<name>/retire")

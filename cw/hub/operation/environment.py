@@ -13,7 +13,7 @@ from cw.hub.operation.settings import HubSettings
 
 OF_OTHERS: Final = re.compile(
     r"CW_(PAUSE|SERVER|CHROMIUM|CASES|GAMES|KILLS|MATCHES|BETWEEN|PYTHONS|ALL_SCREENS|THOROUGH"
-    r"|REQUIRE_[A-Z]+)"
+    r"|PEOPLE|PICTURES|REQUIRE_[A-Z]+)"
 )
 """Variables named CW_... that belong to the arena and its tests."""
 

@@ -123,7 +123,8 @@ def sentence(bot: BotView, parts: Sequence[BotPart], condition: Condition) -> Ma
         alone = (BUILT_IN if bot.kind == "builtin" else PASSED).format(bot.endpoint)
         return Markup(" ").join(part.sentence for part in parts if part.sentence) or alone
     if bot.status == "INACTIVE" and bot.check_due_at:
-        return Markup("{} It is checked again {}.").format(bot.reason, ago(bot.check_due_at))
+        words = Markup("{}. It is checked again {}.")
+        return words.format(bot.reason.removesuffix("."), ago(bot.check_due_at))
     return WORDS[bot.status].format(bot.reason)
 
 

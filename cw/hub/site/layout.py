@@ -17,6 +17,7 @@ from cw.hub.pages.parts import (
     remembered_addresses,
 )
 from cw.hub.pages.request import resources
+from cw.hub.pages.times import machine_time
 
 
 def install(app: Flask) -> None:
@@ -35,7 +36,9 @@ def install(app: Flask) -> None:
         site=app.extensions["hub"].settings,
     )
     app.jinja_env.filters.update(
-        markdown=description.as_html, first_sentence=description.first_sentence
+        markdown=description.as_html,
+        first_sentence=description.first_sentence,
+        machine_time=machine_time,
     )
 
 

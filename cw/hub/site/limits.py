@@ -8,6 +8,7 @@ from flask import Flask, Response, g, request
 
 from cw.hub.accounts import people, place_of_request
 from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.registration_limits import MoreIfInvited, registrant
 from cw.hub.bots import views as bot_views
 from cw.hub.pages import limits
 from cw.hub.pages.limits import Limit, network
@@ -155,6 +156,9 @@ WITH_PASSWORD: Final = (
 )
 
 
+REGISTER: Final = ("account.register", "github.welcome")
+CALLBACK: Final = ("github.callback",)
+
 GUESSES: Final = ("guess", "guess-name", "guess-network")
 """The limits that count wrong passwords alone."""
 
@@ -208,9 +212,9 @@ LIMITS: Final = (
     Limit("guess", "10 per 15 minutes", name_and_place, WITH_PASSWORD),
     Limit("guess-name", "100 per hour", name_for_strangers, WITH_PASSWORD),
     Limit("guess-network", "300 per hour", network_of_strangers, WITH_PASSWORD),
-    Limit("register", "100 per hour", network, ("account.register", "github.welcome")),
-    Limit("github", "20 per hour", network, ("github.begin",), ("GET",)),
-    Limit("github-callback", "20 per hour", network, ("github.callback",), ("GET",)),
+    Limit("register", MoreIfInvited("100 per hour"), registrant, REGISTER),
+    Limit("github", MoreIfInvited("20 per hour"), registrant, ("github.begin",), ("GET",)),
+    Limit("github-callback", MoreIfInvited("20 per hour"), registrant, CALLBACK, ("GET",)),
     Limit("token", "10 per hour", user, ("tokens.create",)),
     Limit("forgot-network", "60 per hour", network, ("account.forgot",)),
     Limit("verify", "3 per hour", user, ("account.send_verification",)),

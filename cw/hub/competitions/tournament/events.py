@@ -31,6 +31,9 @@ LONGEST_TEXT: Final = 2000
 DATES: Final[Mapping[EventKind, str]] = {"start": "Start", "end": "End"}
 """The titles of the events between which a tournament is held."""
 
+TAKEN_BACK: Final = "The end was taken back"
+"""The title of what was an end, before a host has undone it."""
+
 NO_TIME: Final = "Please enter a time"
 PAST: Final = "The time lies in the past"
 NO_TITLE: Final = "Please enter a title"
@@ -64,7 +67,8 @@ def add_event(  # noqa: PLR0913
 ) -> int:
     """Plan an event; return its id. `progress.advance` applies it when it is due.
 
-    Raises UsageError for an event in the past, unless `is_late`, and for impossible boards.
+    A start that is `is_late` takes the place of one that was planned. Raises UsageError for an
+    event in the past, unless `is_late`, and for impossible boards.
     """
     row = competitions.lock(session, competition)
     if event.at < clock() and not is_late:
@@ -89,6 +93,8 @@ def add_event(  # noqa: PLR0913
     )
     session.add(new)
     session.flush()
+    if is_late and event.kind == "start":
+        call_off_starts(session, clock, row.id, new.id, actor)
     if event.kind == "end":
         cards.renew_ends(session, clock, competition)
     mark_changed(row, *groups)
@@ -96,6 +102,13 @@ def add_event(  # noqa: PLR0913
     detail = {"kind": new.kind, "at": new.at.isoformat(), "title": title}
     audit.note(session, clock, actor, "add event", subject, detail=detail, competition_id=row.id)
     return new.id
+
+
+def call_off_starts(session: Session, clock: Clock, competition: int, but: int, actor: str) -> None:
+    """Call off the planned starts of a tournament that begins now, by another one."""
+    starts = (Event.competition_id == competition, Event.kind == "start", *IS_PLANNED)
+    for event in session.scalars(select(Event.id).where(*starts, Event.id != but)).all():
+        remove_event(session, clock, competition, event, actor)
 
 
 def clean_texts(event: NewEvent) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
+from cw.hub.accounts import registration_limits
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.format import Format, NewCompetition
@@ -20,7 +21,7 @@ from cw.hub.competitions.tournament.groups import NewGroup, groups_of
 from cw.hub.competitions.tournament.host import pages as host_pages
 from cw.hub.competitions.tournament.host.settings import change_settings
 from cw.hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
-from cw.hub.competitions.tournament.people import digest
+from cw.hub.competitions.tournament.people import digest, invitations
 from cw.hub.competitions.tournament.people import pages as people_pages
 from cw.hub.competitions.tournament.rounds import progress, sending
 from cw.hub.competitions.tournament.teams import online
@@ -145,6 +146,7 @@ def install(app: Application) -> None:
     """Prepare an application for the pages of tournaments."""
     ladder_view.install(app)
     online.install(app)
+    registration_limits.install(app, invitations.invited_to)
 
 
 KIND: Final = Kind(

@@ -31,6 +31,8 @@ routes = Blueprint("organising", __name__, url_prefix="/competitions")
 NO_COMPETITION: Final = "There is no such competition."
 NO_STATE: Final = "There is no such state."
 NO_SLUG: Final = "The address must be small letters, digits and hyphens, 32 at most."
+AT_ITS_TIME: Final = "It begins at its time, or when you start it."
+BY_HAND: Final = "It begins when you start it."
 NO_TITLE: Final = "Please enter a title."
 WRONG_NAME: Final = "The name that you typed is not that of the competition: it goes on."
 
@@ -107,7 +109,8 @@ def create() -> ResponseReturnValue:
     except (UsageError, CompetitionTaken) as error:
         draft = Draft(format_, game, request.form.to_dict())
         return form_page(draft, str(error)), 422
-    notice(f"{facts.title} is created. It begins when you start it.")
+    begins_itself = format_.has_events and request.form.get("starts", "").strip()
+    notice(f"{facts.title} is created. {AT_ITS_TIME if begins_itself else BY_HAND}")
     return go(address_of(format_, facts))
 
 

@@ -316,12 +316,26 @@ def test_the_end_can_be_undone_for_an_hour(site: Site, host: Visitor, new: NewTo
     assert state() == "over"
     assert post(host, "undo-end")[0] == 303
     assert state() == "paused"
-    assert "The end was taken back" in words_of(host.open("/t/t1/events"))
+    taken_back = "The end was taken back"
+    assert taken_back in words_of(host.open("/t/t1/minsk/"))
     assert post(host, "end", sure="Duel")[0] == 303
+    above, _, events = words_of(host.open("/t/t1/minsk/")).partition("All events")
+    assert taken_back in above
+    assert taken_back not in events
     site.clock.advance(3601)
     assert "Undo the end" not in words_of(host.open(HOST))
     assert "not ended within the last hour" in post(host, "undo-end")[1]
     assert state() == "over"
+
+
+def test_a_start_by_hand_takes_the_place_of_the_planned_one(site: Site, host: Visitor) -> None:
+    form = {"at": "2030-01-31T18:00", "zone": "UTC"}
+    for kind in ("start", "end"):
+        assert post(host, "add-event", **form, title=f"Planned {kind}", kind=kind)[0] == 303
+    assert post(host, "start")[0] == 303
+    words = words_of(host.open(f"{HOST}/events"))
+    assert "Planned start" not in words
+    assert "Planned end" in words
 
 
 def test_times_are_entered_in_a_time_zone(site: Site, host: Visitor) -> None:

@@ -122,6 +122,23 @@ def test_people_form_teams_join_wait_rename_and_leave(site: Site, host: Visitor)
     assert "teams keep their names" in words_of(ben.open(on))
 
 
+@pytest.mark.thorough
+def test_a_full_hall_registers_from_one_address(site: Site, host: Visitor) -> None:
+    link = invite(host)
+    crowd = site.visitor()
+
+    def register(then: str) -> int:
+        return crowd.fill("/register", username="", next=then).status_code
+
+    for _ in range(100):
+        register("/ranking")
+    assert {register(to) for to in ("/ranking", "/join/AAAAAAAAAA")} == {429}
+    assert {register(link) for _ in range(101)} == {422}
+    with site.resources.database.writing() as session:
+        session.execute(update(Competition).values(state="over"))
+    assert register(link) == 429
+
+
 def test_a_list_says_who_may_come_and_who_has(site: Site, host: Visitor) -> None:
     lines = "e-mail,team\nann@example.org,Alpha\n\nbob@example.org\nann@example.org,Alpha"
     assert "line 2" in post(host, f"{HOST}/import", PEOPLE, lines="x@example.org\nnobody")[1]
@@ -241,3 +258,22 @@ def test_addresses_are_read_from_lists_of_any_program() -> None:
         NewGuest("ann@example.org", "Alpha"),
         NewGuest("bob@example.org"),
     ]
+    titled = "Name\tE-mail\tTeam\nAnn Ray\tann@example.org\tAlpha\nBob\tbob@example.org\n"
+    assert list(guests_of(titled)) == [
+        NewGuest("ann@example.org", "Alpha"),
+        NewGuest("bob@example.org"),
+    ]
+
+
+def test_a_list_is_imported_as_a_file_too(site: Site, host: Visitor) -> None:
+    assert "or choose a file" in post(host, f"{HOST}/import", PEOPLE)[1]
+    form = {"csrf_token": host.token(PEOPLE), "lines": "cyn@example.org"}
+    text = "Name;E-Mail;Team\nJosé;jose@example.org;Peñas\nBob;bob@example.org;"
+    for encoding in ("cp1252", "utf-8-sig"):
+        sent = host.send_form(
+            f"{HOST}/import", form, files={"file": ("list.csv", text.encode(encoding))}
+        )
+        assert sent.status_code == 303
+    words = words_of(host.open(PEOPLE))
+    assert "0 of 3 are in a team." in words
+    assert "jose@example.org Peñas none yet" in words

@@ -142,8 +142,8 @@ def announce(request: Request) -> str:
 
 
 def import_guests(request: Request) -> str:
-    """Add the addresses of a list."""
-    number = request.do(invitations.import_guests, request.form.lines.data or "")
+    """Add the addresses of a list, of a file, or of both."""
+    number = sum(request.do(invitations.import_guests, text) for text in request.form.texts())
     return f"{number} addresses are new." if number != 1 else "1 address is new."
 
 

@@ -19,6 +19,7 @@ from flask import (
     url_for,
 )
 from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import MultiDict
 
 from cw.errors import UsageError
 from cw.hub.accounts.access.actor import actor
@@ -29,6 +30,7 @@ from cw.hub.competitions.tournament.host import export as tournament_export
 from cw.hub.competitions.tournament.host import overview, undo
 from cw.hub.competitions.tournament.host.actions import ACTIONS, BUTTONS, Request
 from cw.hub.competitions.tournament.host.forms import EVENT_KINDS, CardsForm
+from cw.hub.competitions.tournament.host.people_forms import text_of
 from cw.hub.competitions.tournament.pages.header import (
     NO_TOURNAMENT,
     header_of,
@@ -237,7 +239,7 @@ def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
     if verb not in ACTIONS:
         abort(404)
     action, hub = ACTIONS[verb], resources()
-    form = action.form(request.form, now=hub.clock())
+    form = action.form(values_sent(), now=hub.clock())
     if not form.validate():
         return refusal(competition, action.page, first_errors(form))
     try:
@@ -250,6 +252,16 @@ def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
         return refusal(competition, action.page, errors, **problems)
     notice(action.done or sentence)
     return go(url_for(action.page, slug=competition.slug))
+
+
+def values_sent() -> MultiDict[str, str]:
+    """Return the fields of a form; of a list that was chosen as a file, its text."""
+    file = request.files.get("file")
+    if not file:
+        return request.form
+    values = request.form.copy()
+    values["file"] = text_of(file.read())
+    return values
 
 
 def refusal(

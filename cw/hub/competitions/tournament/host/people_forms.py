@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from wtforms import BooleanField, StringField
+from wtforms import BooleanField, Field, StringField, ValidationError
 
-from cw.hub.accounts.forms import is_filled, needs
+from cw.hub.accounts.forms import needs
 from cw.hub.competitions.tournament.events import LONGEST_TEXT, NO_TITLE
 from cw.hub.competitions.tournament.host.forms import (
     LONGEST,
@@ -41,7 +41,27 @@ class ImportForm(HostForm):
 
     error_field = "addresses"
 
-    lines = StringField(validators=[needs(is_filled, "Please enter an e-mail address")])
+    lines = StringField()
+    file = StringField()
+    """The text of a file that was sent."""
+
+    def validate_lines(self, field: Field) -> None:
+        """Refuse a form without any address."""
+        if not self.texts():
+            raise ValidationError("Please enter an e-mail address, or choose a file")
+
+    def texts(self) -> list[str]:
+        """Return the lists that were sent: typed, and as a file."""
+        return [text for text in (self.lines.data, self.file.data) if text and text.strip()]
+
+
+def text_of(data: bytes) -> str:
+    """Return the text of a list that a spreadsheet has written, in whichever of two alphabets."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", "replace")
+    return text.replace("\0", "")
 
 
 class NameForm(HostForm):

@@ -13,6 +13,7 @@ from cw.errors import UsageError
 from cw.hub.accounts import audit
 from cw.hub.bots.versions import verbs as versions
 from cw.hub.clock import Clock
+from cw.hub.competitions.tournament.events import TAKEN_BACK
 from cw.hub.competitions.tournament.groups import groups_of, mark_changed
 from cw.hub.competitions.tournament.host.teams import has_played, note, teams_by_id
 from cw.hub.competitions.tournament.teams import cards
@@ -24,7 +25,6 @@ UNDONE_FOR: Final = timedelta(hours=1)
 
 TOO_LATE: Final = "The tournament has not ended within the last hour: nothing can be undone."
 NOT_REMOVED: Final = "These teams were not removed within the last hour: nothing can be undone."
-TAKEN_BACK: Final = "The end was taken back"
 
 
 # The end

@@ -11,6 +11,7 @@ from flask import abort
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.access.cards import TeamHolder
 from cw.hub.competitions.tournament import timeline, views
+from cw.hub.competitions.tournament.events import TAKEN_BACK
 from cw.hub.competitions.tournament.timeline import Countdown, EventView
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
 from cw.hub.competitions.tournament.words import countdown_words
@@ -45,8 +46,14 @@ class Header:
 
     @property
     def announcement(self) -> EventView | None:
-        """The last thing that was told to everybody, for a day; None without one."""
-        latest = next((event for event in self.countdown.past if event.kind == "note"), None)
+        """The last thing that was told to everybody, for a day; None without one.
+
+        That an end was taken back is no news any more once the tournament is over all the same.
+        """
+        is_stale = self.countdown.is_over
+        notes = (event for event in self.countdown.past if event.kind == "note")
+        fresh = (note for note in notes if not (is_stale and note.title == TAKEN_BACK))
+        latest = next(fresh, None)
         if latest is None or latest.applied_at is None:
             return None
         return latest if resources().clock() - latest.applied_at < ANNOUNCED_FOR else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,12 +25,19 @@ LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Letters of codes, without those that look alike."""
 
 LENGTH: Final = 10
+
+LINK: Final = re.compile(r"/join/(\w{1,40})")
+"""The path of an invitation."""
+
 USUAL_TEAMS: Final = 100
 USUAL_MEMBERS: Final = 4
 MOST_MEMBERS: Final = 50
 MOST_GUESTS: Final = 5000
 LONGEST_LIST: Final = 200_000
 """Characters of a list of addresses."""
+
+TEAM: Final = "team"
+"""The title of the column of a list that has the names of teams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,16 @@ def find_by_code(session: Session, code: str) -> InvitationView | None:
         query.join(Competition, Competition.id == Invitation.competition_id)
     ).one_or_none()
     return None if row is None else view_of(*row)
+
+
+def invited_to(session: Session, path: str) -> int | None:
+    """Return the id of the tournament to which a link invites; None for one that is over."""
+    link = LINK.fullmatch(path)
+    if link is None:
+        return None
+    query = select(Competition.id).join(Invitation, Invitation.competition_id == Competition.id)
+    goes_on = (Invitation.code == link[1].upper(), Competition.state != "over")
+    return session.scalar(query.where(*goes_on))
 
 
 def view_of(row: Invitation, slug: str = "") -> InvitationView:
@@ -121,22 +139,37 @@ class NewGuest:
 def guests_of(text: str) -> Iterator[NewGuest]:
     """Yield the addresses of a list, a line each: `E-MAIL` or `E-MAIL, TEAM`.
 
-    A first line of titles is left out. Raises UsageError for a line without an address, with its
-    number, and for a list that is too long.
+    There may be a first line of titles, of which `team` names a column, and tabs or semicolons
+    for the commas. Raises UsageError for a line without an address, with its number, and for a
+    list that is too long.
     """
     if len(text) > LONGEST_LIST:
         raise UsageError(f"The list is longer than {LONGEST_LIST:,} characters")
+    titles: list[str] = []
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-        cells = [cell.strip() for cell in next(csv.reader([line.replace(";", ",")]), [])]
+        cells = cells_of(line)
         if not any(cells):
             continue
         address = next((cell for cell in cells if is_email(cell)), "")
         if not address and number == 1:
-            continue
-        if not address:
+            titles = [cell.casefold() for cell in cells]
+        elif not address:
             raise UsageError(f"line {number}: there is no e-mail address")
-        team = next((cell for cell in cells if cell and cell != address), "")
-        yield NewGuest(address.lower(), team[:LONGEST_TEAM])
+        else:
+            yield NewGuest(address.lower(), team_of(cells, titles, address)[:LONGEST_TEAM])
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a line, as spreadsheets write or copy it."""
+    line = line.replace(";", ",").replace("\t", ",")
+    return [cell.strip() for cell in next(csv.reader([line]), [])]
+
+
+def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
+    """Return the name of a team on a line: from its column, else what stands beside the address."""
+    if TEAM in titles:
+        return dict(zip(titles, cells, strict=False)).get(TEAM, "")
+    return next((cell for cell in cells if cell and cell != address), "")
 
 
 def import_guests(

@@ -168,11 +168,12 @@ def check(slug: str) -> ResponseReturnValue:
         return go(page_of(own))
     if own.kind == "url":
         check_requests.claim_for(owner_of(own), own.endpoint)
-    if send_check(own):
-        notice(CHECKING, "plain")
-    else:
+    if not send_check(own):
         notice(NO_CHECKS, "bad")
-    return go(page_of(own))
+        return go(page_of(own))
+    notice(CHECKING, "plain")
+    # The page then asks for what the check finds, and shows it.
+    return go(url_for("my_team.page", slug=own.tournament, checking=1))
 
 
 def send_check(own: TeamBot) -> bool:

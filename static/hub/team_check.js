@@ -1,0 +1,20 @@
+/** Shows what the check of a team's bot has found as soon as it is known; what was typed meanwhile stays. */
+
+import { byId, parsed } from "../shared/dom.js";
+import { Poller, Source } from "../shared/poller.js";
+
+const EVERY = 2_000;
+/** How often it is asked at most: a check that takes longer is seen with the next visit. */
+const MOST = 60;
+
+const page = new Source(location.href);
+let asked = 0;
+
+await new Poller(async () => {
+  const health = byId("health");
+  const answer = await page.ask();
+  const fresh = answer && parsed(await answer.text()).getElementById("health");
+  const isNew = fresh && fresh.dataset.checked !== health.dataset.checked;
+  if (isNew) health.replaceWith(fresh);
+  return Boolean(isNew) || ++asked >= MOST;
+}, EVERY).run({ later: true });
