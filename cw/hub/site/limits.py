@@ -189,6 +189,9 @@ VERSIONS: Final = (
 )
 """What reads uploads, and compares them."""
 
+PICTURES: Final = ("settings.change_avatar", "organising.change_picture", "host.change_picture")
+"""What has a picture read: counted together."""
+
 OWN_BOT: Final = (
     "bot_settings.save",
     "bot_settings.renew",
@@ -248,7 +251,7 @@ LIMITS: Final = (
     ),
     Limit("frames", "60 per minute", network, ("games.frames",)),
     Limit("live-watching", "6000 per minute", network, LIVE, ("GET",)),
-    Limit("avatar", "10 per hour", user, ("settings.change_avatar",)),
+    Limit("avatar", "10 per hour", user, PICTURES),
     Limit("replay", "120 per minute", network, REPLAYS, ("GET",)),
     Limit("card", "60 per minute", network, ("cards.picture",), ("GET",)),
     Limit(

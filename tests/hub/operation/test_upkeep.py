@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.accounts.pictures.avatars import key_of
 from cw.hub.clock import utc_now
+from cw.hub.competitions import verbs as competitions
 from cw.hub.matches import lookup
 from cw.hub.matches.replays import STRONGEST, objects_of, replay_key
 from cw.hub.operation.resources import Resources
@@ -161,10 +162,12 @@ def test_pictures_of_nobody_go(resources: Resources) -> None:
     with resources.database.writing() as session:
         for name in ("shown", "alike"):
             session.add(User(username=name, username_key=name, avatar="a" * 64, created_at=NOW))
-    for digest in ("a" * 64, "b" * 64):
+        cup = competitions.new(session, lambda: NOW, "cup", "paint")
+        competitions.set_picture(session, lambda: NOW, cup.id, "c" * 64)
+    for digest in ("a" * 64, "b" * 64, "c" * 64):
         resources.objects.put_new(key_of(digest), b"")
     keep_in_order(replace(resources, clock=lambda: utc_now() + timedelta(days=3)))
-    assert [*resources.objects.keys("avatars")] == [key_of("a" * 64)]
+    assert {*resources.objects.keys("avatars")} == {key_of("a" * 64), key_of("c" * 64)}
 
 
 def test_it_is_done_at_the_start_and_once_for_each_day(

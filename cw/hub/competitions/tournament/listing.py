@@ -29,6 +29,8 @@ class ListedTournament:
     game: str
     title: str
     description: str
+    picture: str | None
+    """The SHA-256 of its picture."""
     state: CompetitionState
     teams: int
     groups: Sequence[str]
@@ -53,6 +55,7 @@ def listing(session: Session) -> list[ListedTournament]:
             Competition.game,
             Competition.title,
             Competition.description,
+            Competition.picture,
             Competition.state,
             teams.label("teams"),
         )
@@ -68,6 +71,7 @@ def listing(session: Session) -> list[ListedTournament]:
             row.game,
             row.title,
             row.description,
+            row.picture,
             row.state,
             row.teams,
             groups[row.id],
