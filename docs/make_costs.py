@@ -22,6 +22,7 @@ from cw.hub.pages import limits as counting  # noqa: E402
 from cw.hub.pages.limits import OTHERS, Limit  # noqa: E402
 from cw.hub.site import limits  # noqa: E402
 from cw.hub.site.application import create_hub  # noqa: E402
+from cw.hub.site.own_limits import OwnAmount  # noqa: E402
 
 FILE: Final = ROOT / "docs" / "hub" / "costs.md"
 METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH"})
@@ -67,8 +68,8 @@ def words(known: Sequence[Limit], endpoint: str, method: str) -> str:
 
 def amount_of(limit: Limit) -> str:
     """Return how often something may be tried, in words."""
-    if not callable(limit.amount):
-        amount = limit.amount.replace("; ", ", ")
+    if not callable(limit.amount) or isinstance(limit.amount, OwnAmount):
+        amount = str(limit.amount).replace("; ", ", ")
         return f"{amount} that succeed" if limit.only_done else amount
     return f"{limits.READS}, with a token {limits.READS_WITH_TOKEN.removesuffix(' per minute')}"
 

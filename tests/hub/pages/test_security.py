@@ -155,6 +155,7 @@ WHO = {
     "POST /competitions/rated/x/words": "admin",
     "POST /competitions/rated/x/settings": "admin",
     "POST /competitions/rated/x/picture": "admin",
+    "POST /admin/people/Bob/limit": "admin",
     "POST /competitions/rated/x/dates": "admin",
     "POST /competitions/rated/x/state": "admin",
     "GET /admin/bots": "admin",
