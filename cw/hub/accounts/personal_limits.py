@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError, choices
 from cw.hub.store.tables import PersonalLimit
+from cw.hub.store.upsert import insert_or_set
 
 LIMITS: Final[Mapping[str, str]] = {
     "bots": "new bots, an hour and a day",
@@ -58,4 +59,4 @@ def put(session: Session, user_id: int, name: str, most: int | None) -> None:
     if most is None:
         session.execute(delete(PersonalLimit).filter_by(**key))
     else:
-        session.merge(PersonalLimit(**key, most=most))
+        insert_or_set(session, PersonalLimit, [{**key, "most": most}], ["most"])

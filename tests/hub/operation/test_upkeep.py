@@ -14,6 +14,7 @@ from cw.hub.clock import utc_now
 from cw.hub.competitions import verbs as competitions
 from cw.hub.matches import lookup
 from cw.hub.matches.replays import STRONGEST, objects_of, replay_key
+from cw.hub.operation.health import counts
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.upkeep_job import Daily
 from cw.hub.site.formats import KINDS
@@ -156,6 +157,21 @@ def test_objects_that_no_match_names_go_after_two_days(resources: Resources) -> 
     assert len([*resources.objects.keys("replays")]) == 5
     keep_in_order(replace(resources, clock=lambda: now + timedelta(days=3)))
     assert set(resources.objects.keys("replays")) == {*objects_of(survivors)}
+
+
+def test_what_replays_take_is_summed_once_a_day(resources: Resources) -> None:
+    with resources.database.writing() as session:
+        for number, size in enumerate((1000, 234)):
+            add_match(session, "rated", number, utc_now())
+            session.flush()
+            last = session.scalars(select(Battle).order_by(Battle.match_id.desc())).first()
+            assert last is not None
+            last.bytes = size
+        assert counts.value_of(session, counts.REPLAY_BYTES) is None
+    keep_in_order(resources)
+    keep_in_order(resources)
+    with resources.database.reading() as session:
+        assert counts.value_of(session, counts.REPLAY_BYTES) == 1234
 
 
 def test_pictures_of_nobody_go(resources: Resources) -> None:
