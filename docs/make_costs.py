@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from flask import Flask  # noqa: E402
 
+from cw.hub.accounts.access.own_limits import OwnAmount  # noqa: E402
 from cw.hub.operation.queue import CeleryQueue  # noqa: E402
 from cw.hub.operation.resources import opened  # noqa: E402
 from cw.hub.operation.settings import HubSettings  # noqa: E402
@@ -22,7 +23,6 @@ from cw.hub.pages import limits as counting  # noqa: E402
 from cw.hub.pages.limits import OTHERS, Limit  # noqa: E402
 from cw.hub.site import limits  # noqa: E402
 from cw.hub.site.application import create_hub  # noqa: E402
-from cw.hub.site.own_limits import OwnAmount  # noqa: E402
 
 FILE: Final = ROOT / "docs" / "hub" / "costs.md"
 METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH"})

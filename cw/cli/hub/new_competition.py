@@ -21,7 +21,6 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.dates import Dates, read_dates
 from cw.hub.competitions.format import Format, NewCompetition, format_named
 from cw.hub.competitions.setting_fields import read_all
-from cw.hub.competitions.tournament.format import typed
 from cw.hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw.hub.operation.settings import HubSettings
 from cw.hub.pages.names import is_slug
@@ -146,7 +145,7 @@ class Plan:
         new, settings = self.new, dict(self.new.settings)
         groups = [name for name in settings.pop("groups", "").split(",") if name]
         words = (new.slug, new.game, new.title, new.description)
-        return NewTournament(*words, file, teams, cards, self.dates, typed(settings), groups)
+        return NewTournament(*words, file, teams, cards, self.dates, settings, groups)
 
 
 def plan(session: Session, wanted: Wanted) -> Plan:

@@ -7,13 +7,13 @@ from typing import Final, cast
 from flask import Flask, Response, g, request
 
 from cw.hub.accounts import people, place_of_request
+from cw.hub.accounts.access import own_limits
 from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.access.own_limits import OwnAmount
 from cw.hub.bots import views as bot_views
 from cw.hub.pages import limits
 from cw.hub.pages.limits import Limit, network
 from cw.hub.pages.request import one_reading, resources
-from cw.hub.site import own_limits
-from cw.hub.site.own_limits import OwnAmount
 
 READS: Final = "120 per minute"
 READS_WITH_TOKEN: Final = "300 per minute"  # noqa: S105

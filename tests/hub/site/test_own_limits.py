@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from cw.hub.accounts import personal_limits, users
-from cw.hub.site.own_limits import LOCKED
+from cw.hub.accounts.access.own_limits import LOCKED
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site, Visitor, words_of
 

@@ -23,6 +23,7 @@ from cw.hub.competitions.tournament.config import (
 )
 from cw.hub.competitions.tournament.creation import TournamentConfig, create
 from cw.hub.competitions.tournament.events import schedule
+from cw.hub.competitions.tournament.format import typed
 from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.settings import FORMAT
 from cw.hub.competitions.tournament.teams import cards as tournament_cards
@@ -88,7 +89,7 @@ def config_of(options: NewTournament) -> TournamentConfig:
     except UsageError as error:
         raise UsageError(f"{options.config}: {error}" if options.config else str(error)) from None
     if options.settings:
-        config = replace(config, settings={**options.settings, **config.settings})
+        config = replace(config, settings={**typed(options.settings), **config.settings})
     if options.groups and not config.groups:
         config = replace(config, groups=[NewGroup(name) for name in options.groups])
     if options.title:

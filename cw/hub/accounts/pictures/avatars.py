@@ -105,5 +105,5 @@ def unused_pictures(session: Session, keys: Iterable[str]) -> list[str]:
     """Return those objects of pictures that nobody shows any more."""
     columns = (User.avatar, Competition.picture)
     digests = union(*(select(column).where(column.is_not(None)) for column in columns))
-    used = {key_of(digest) for digest in session.scalars(digests)}
+    used = {key_of(digest) for digest in session.scalars(digests) if digest is not None}
     return [key for key in keys if key not in used]
