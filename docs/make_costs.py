@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from flask import Flask  # noqa: E402
 
+from cw.hub.accounts.access.own_limits import OwnAmount  # noqa: E402
 from cw.hub.accounts.registration_limits import INVITED, MoreIfInvited, registrant  # noqa: E402
 from cw.hub.operation.queue import CeleryQueue  # noqa: E402
 from cw.hub.operation.resources import opened  # noqa: E402
@@ -78,8 +79,8 @@ def amount_of(limit: Limit) -> str:
     """Return how often something may be tried, in words."""
     if isinstance(limit.amount, MoreIfInvited):
         return limit.amount.usual
-    if not callable(limit.amount):
-        amount = limit.amount.replace("; ", ", ")
+    if not callable(limit.amount) or isinstance(limit.amount, OwnAmount):
+        amount = str(limit.amount).replace("; ", ", ")
         return f"{amount} that succeed" if limit.only_done else amount
     return f"{limits.READS}, with a token {limits.READS_WITH_TOKEN.removesuffix(' per minute')}"
 

@@ -13,13 +13,13 @@ from sqlalchemy.orm import Session
 from cw.cli.groups import HelpfulGroup
 from cw.cli.hub import daily, tournament
 from cw.cli.hub.acting import do
+from cw.cli.hub.new_competition import new
 from cw.cli.hub.options import as_json, with_settings
-from cw.cli.hub.tournament.acting import FILE, NEW_FILE
-from cw.cli.hub.tournament.creation import NewTournament, read_text
+from cw.cli.hub.tournament.acting import FILE
+from cw.cli.hub.tournament.creation import read_text
 from cw.cli.hub.user import opened, tell
-from cw.errors import UsageError, choices
-from cw.games.registry import load_game
-from cw.hub.clock import Clock, utc_now
+from cw.errors import UsageError
+from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.dates import Dates, dates_of, field_text, read_dates
 from cw.hub.competitions.format import Format, format_named
@@ -69,71 +69,6 @@ def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
     with opened(settings) as database, database.reading() as session:
         document = asdict(competitions.named(session, name))
     tell(document, "\n".join(f"{key}: {value}" for key, value in document.items()), as_json=as_json)
-
-
-@competition.command()
-@click.argument("name", metavar="[SLUG]", default="")
-@click.argument("of_game", metavar="[GAME]", default="")
-@click.option("--game", default="", help="The game.")
-@click.option("--format", "format_name", default="", help="The format: daily, tournament, cup, ...")
-@click.option("--title", default="", help="Title on pages; default: game and format.")
-@click.option("--description", type=FILE, help="File of Markdown: what its page says of it.")
-@click.option("--config", "file", type=FILE, help="File that describes a tournament.")
-@click.option("--teams", type=FILE, help="For a tournament: one a line, NAME or NAME, SANDBOX.")
-@click.option("--cards", type=NEW_FILE, help="For a tournament: file for the cards to print.")
-@with_settings
-@as_json
-def new(
-    settings: HubSettings,
-    name: str,
-    of_game: str,
-    game: str,
-    format_name: str,
-    title: str,
-    description: Path | None,
-    file: Path | None,
-    teams: Path | None,
-    cards: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Create a competition: a tournament of teams, or FORMAT GAME, such as `daily paint`.
-
-    \b
-      new duel --game hexagon --format tournament \\
-          --teams names.txt --cards cards.html
-      new daily paint          then: resume paint
-      new --format rated --game hexagon
-
-    Without SLUG it is named after its game.
-
-    For a tournament, prints the token of its host once, and with --json those of the cards.
-    """
-    slug = "" if of_game else name
-    format_name, game = (name, of_game) if of_game else (format_name, game)
-    format_name = competitions.FORMER_NAMES.get(format_name, format_name)
-    if make := tournament.MAKERS.get(format_name):
-        slug, words = game if of_game else name or game, read_text(description)
-        wanted = NewTournament(slug, game, title, words, file, teams, cards)
-        make(settings, wanted, as_json=as_json)
-        return
-    if file or teams or cards:
-        raise UsageError("--config, --teams and --cards are for --format tournament")
-    names = [format_.name for format_ in FORMATS]
-    if format_name not in names:
-        raise UsageError(f"there is no format {format_name!r}; {choices(format_name, names)}")
-    load_game(game)
-    with opened(settings) as database, database.writing() as session:
-        text = read_text(description)
-        facts = competitions.new(
-            session, utc_now, format_name, game, slug=slug, title=title, description=text
-        )
-    name = f"{facts.format}/{facts.slug}"
-    tell(
-        {"competition": name},
-        f"{name} is created; start it with: cw hub competition resume {name}",
-        as_json=as_json,
-    )
 
 
 @competition.command()
@@ -275,5 +210,5 @@ def read_value(text: str) -> tuple[str, Any]:
         raise UsageError(f"{name} is not JSON: {error}") from None
 
 
-for command in (*daily.COMMANDS, *tournament.COMMANDS):
+for command in (new, *daily.COMMANDS, *tournament.COMMANDS):
     competition.add_command(command)

@@ -20,6 +20,7 @@ from cw.hub.store.tables import (
     Guest,
     Mail,
     MatchParticipant,
+    PersonalLimit,
     TeamMember,
     User,
     WorkshopTask,
@@ -66,7 +67,7 @@ def forget(session: Session, user_id: int) -> None:
     session.execute(
         delete(Friend).where(or_(Friend.user_id == user_id, Friend.friend_id == user_id))
     )
-    for table in (TeamMember, CompetitionHost, DraftFile, WorkshopTask):
+    for table in (TeamMember, CompetitionHost, DraftFile, PersonalLimit, WorkshopTask):
         session.execute(delete(table).where(table.user_id == user_id))
     _retire_bots(session, user_id)
 

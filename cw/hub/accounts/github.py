@@ -25,11 +25,10 @@ from cw.hub.accounts.pages import (
     go,
     next_path,
     note,
-    pictures,
     send_soon,
 )
 from cw.hub.accounts.people import GitHubPerson
-from cw.hub.accounts.pictures import avatars
+from cw.hub.accounts.pictures import uploads
 from cw.hub.operation.settings import HubSettings
 from cw.hub.pages.names import clean_name
 from cw.hub.pages.parts import notice
@@ -270,12 +269,9 @@ def take_picture(person: GitHubPerson) -> str | None:
         ) as answer:
             answer.raise_for_status()
             data = answer.raw.read(LARGEST_PICTURE + 1, decode_content=True)
-        picture = pictures().read(f"github {person.github_id}", data)
+        return uploads.keep(f"github {person.github_id}", data)
     except (requests.RequestException, UsageError, CapacityError, OSError):
         return None
-    digest = avatars.digest_of(picture)
-    resources().objects.put_new(avatars.key_of(digest), picture)
-    return digest
 
 
 @routes.post("/settings/github")

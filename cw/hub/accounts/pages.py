@@ -25,7 +25,6 @@ from cw.hub.accounts.access.actor import actor, enter, leave, player, players_on
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.accounts.access.tickets import LinkKind
 from cw.hub.accounts.mails import outbox
-from cw.hub.accounts.pictures.avatars import Pictures
 from cw.hub.pages import limits
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import one_reading, resources
@@ -48,11 +47,6 @@ SENT: Final = "You will shortly receive an e-mail with instructions to reset you
 def passwords() -> Passwords:
     """Return what makes and checks hashes."""
     return cast(Passwords, current_app.extensions["passwords"])
-
-
-def pictures() -> Pictures:
-    """Return what reads pictures."""
-    return cast(Pictures, current_app.extensions["pictures"])
 
 
 def must_confirm() -> bool:

@@ -12,14 +12,14 @@ from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
-from cw.errors import CapacityError, UsageError
+from cw.errors import UsageError
 from cw.hub.accounts import deletion, forms, people, profiles
 from cw.hub.accounts.access import tickets, tokens
 from cw.hub.accounts.access.actor import enter, leave, player, players_only, players_only_json
 from cw.hub.accounts.access.tokens import NewToken
 from cw.hub.accounts.news import digests
-from cw.hub.accounts.pages import go, is_password, must_confirm, note, passwords, pictures
-from cw.hub.accounts.pictures import avatars
+from cw.hub.accounts.pages import go, is_password, must_confirm, note, passwords
+from cw.hub.accounts.pictures import uploads
 from cw.hub.pages.countries import COUNTRIES, folder_of_flags
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.request import one_reading, resources
@@ -32,7 +32,7 @@ token_routes = Blueprint("tokens", __name__, url_prefix="/settings/tokens")
 def install(app: Flask, card: Callable[[int], Markup]) -> None:
     """Let the page begin with a card about the user of an id, and let it read pictures."""
     app.extensions["settings_card"] = card
-    app.extensions["pictures"] = avatars.Pictures()
+    uploads.install(app)
 
 
 @routes.get("")
@@ -136,18 +136,11 @@ def change_avatar() -> ResponseReturnValue:
     if must_confirm():
         notice(forms.CONFIRM_FIRST, "bad")
         return go(url_for("settings.page"))
-    sent = request.files.get("picture")
-    data = sent.read(LARGEST_PICTURE + 1) if sent else b""
     try:
-        picture = pictures().read(str(player().user_id), data)
-    except CapacityError as error:
+        digest = uploads.keep_upload(str(player().user_id))
+    except UsageError as error:
         notice(str(error), "bad")
         return go(url_for("settings.page"))
-    except UsageError:
-        notice(forms.NO_PICTURE, "bad")
-        return go(url_for("settings.page"))
-    digest = avatars.digest_of(picture)
-    resources().objects.put_new(avatars.key_of(digest), picture)
     with resources().database.writing() as writing:
         profiles.set_avatar(writing, player().user_id, digest)
     notice("Your profile picture was changed")

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import audit, deletion, people
+from cw.hub.accounts import audit, deletion, people, personal_limits
 from cw.hub.accounts.access import tickets
 from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock
@@ -123,6 +123,24 @@ def confirm_email(session: Session, clock: Clock, username: str, *, actor: str =
         user.email_verified_at = clock()
         outbox.drop_of(session, clock, "verify", user.id)
         _note(session, clock, "confirm-email", user, actor=actor)
+
+
+def set_limit(  # noqa: PLR0913 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    username: str,
+    name: str,
+    most: int | None,
+    *,
+    actor: str = OPERATOR,
+) -> None:
+    """Give a user another limit; None: as usual. Twice: the same, noted twice.
+
+    Raises UsageError for an unknown name of a limit.
+    """
+    user = _find(session, username)
+    personal_limits.put(session, user.id, name, most)
+    _note(session, clock, "limit", user, actor=actor, limit=name, most=most)
 
 
 def delete(session: Session, clock: Clock, username: str) -> None:

@@ -67,6 +67,8 @@ class CompetitionFacts:
     """Markdown."""
     zone: str = "UTC"
     """The time zone in which its hosts enter times."""
+    picture: str | None = None
+    """The SHA-256 of what stands for it in lists and links."""
 
     @property
     def since(self) -> datetime | None:
@@ -91,6 +93,7 @@ BY_SLUG: Final = select(
     _COLUMNS.last_seq,
     _COLUMNS.description,
     _COLUMNS.zone,
+    _COLUMNS.picture,
 ).where(_COLUMNS.format == bindparam("format"), _COLUMNS.slug == bindparam("slug"))
 """A competition by its format and slug: made once, as many pages ask it."""
 
@@ -111,6 +114,7 @@ def facts_of(row: Competition | Row[*tuple[Any, ...]]) -> CompetitionFacts:
         row.last_seq,
         row.description,
         row.zone,
+        row.picture,
     )
 
 
@@ -329,3 +333,20 @@ def describe(  # noqa: PLR0913
     name = f"competition:{row.format}/{row.slug}"
     detail = {"title": row.title, "characters": len(row.description)}
     audit.note(session, clock, actor, "describe", name, detail=detail, competition_id=row.id)
+
+
+def set_picture(
+    session: Session,
+    clock: Clock,
+    competition: int,
+    picture: str | None,
+    *,
+    actor: str = OPERATOR,
+) -> None:
+    """Let a stored picture, by its SHA-256, stand for a competition; None: none. Twice: once."""
+    row = lock(session, competition)
+    row.picture = picture
+    row.revision += 1
+    name = f"competition:{row.format}/{row.slug}"
+    verb = "set picture" if picture else "remove picture"
+    audit.note(session, clock, actor, verb, name, competition_id=row.id)

@@ -14,6 +14,7 @@ from cw.games.registry import game_entry, load_exporter, load_game
 from cw.hub.clock import Clock
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
+from cw.hub.operation.health import counts
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.archives import ARCHIVE, ARENA_FORMAT, OWN_FORMAT
@@ -113,7 +114,10 @@ class Ages(NamedTuple):
 
 
 def prune(resources: Resources, kinds: Kinds) -> int:
-    """Delete the replays that are too old; the rows say so first. Returns how many there were."""
+    """Delete the replays that are too old; the rows say so first. Returns how many there were.
+
+    What is left is summed, for pages.
+    """
     ages = ages_of(resources.settings)
     with resources.database.reading() as session:
         months = months_to_prune(session, resources.clock, ages, kinds)
@@ -125,7 +129,15 @@ def prune(resources: Resources, kinds: Kinds) -> int:
             for part in objects_of(key):
                 resources.objects.delete(part)
         count += len(keys)
+    with resources.database.writing() as session:
+        counts.put(session, counts.REPLAY_BYTES, stored_bytes(session))
     return count
+
+
+def stored_bytes(session: Session) -> int:
+    """Return what stored replays take; the row of each is read."""
+    stored = select(func.coalesce(func.sum(Battle.bytes), 0)).where(Battle.pruned_at.is_(None))
+    return int(session.scalars(stored).one())
 
 
 def ages_of(settings: HubSettings) -> Ages:

@@ -126,7 +126,7 @@ def allowance(scope: str) -> Allowance | None:
     """Return what the one who asks has left of a limit of what is done; None if nobody knows."""
     limit: Limit = current_app.extensions["limits_of_done"][scope]
     limiter = current_app.extensions["limiter_of_hub"]
-    most = parse(cast(str, limit.amount))
+    most = parse(limit.amount() if callable(limit.amount) else limit.amount)
     try:
         stats = limiter.limiter.get_window_stats(most, limit.key(), scope)
     except limiter.limiter.storage.base_exceptions:

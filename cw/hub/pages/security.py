@@ -34,9 +34,11 @@ WITH_TEAMS: Final = "host.post"
 MOST_TEAMS: Final = 1100
 """Fields of a form in which teams are ticked."""
 
-WITH_PICTURE: Final = "settings.change_avatar"
 WITH_FILE: Final = (
-    WITH_PICTURE,
+    "settings.change_avatar",
+    "organising.create",
+    "organising.change_picture",
+    "host.change_picture",
     "my_team.upload",
     "bots.upload",
     "bot_settings.upload",

@@ -7,7 +7,9 @@ from typing import Final, cast
 from flask import Flask, Response, g, request
 
 from cw.hub.accounts import people, place_of_request
+from cw.hub.accounts.access import own_limits
 from cw.hub.accounts.access.actor import actor
+from cw.hub.accounts.access.own_limits import OwnAmount
 from cw.hub.accounts.registration_limits import MoreIfInvited, registrant
 from cw.hub.bots import views as bot_views
 from cw.hub.pages import limits
@@ -193,6 +195,12 @@ VERSIONS: Final = (
 )
 """What reads uploads, and compares them."""
 
+PICTURES: Final = ("settings.change_avatar", "organising.change_picture", "host.change_picture")
+"""What has a picture read: counted together."""
+
+CHALLENGES: Final = ("challenges.begin", "api.begin_challenge")
+"""What begins matches of challenges, which are counted apart, by their number."""
+
 OWN_BOT: Final = (
     "bot_settings.save",
     "bot_settings.renew",
@@ -219,12 +227,12 @@ LIMITS: Final = (
     Limit("forgot-network", "60 per hour", network, ("account.forgot",)),
     Limit("verify", "3 per hour", user, ("account.send_verification",)),
     Limit("email", "3 per hour", user, ("settings.change_email",), only_done=True),
-    Limit("bot-hour", "5 per hour", user, REGISTERED, only_done=True),
-    Limit("bot-day", "20 per day", user, REGISTERED, only_done=True),
+    Limit("bot-hour", OwnAmount("bots", 5, "hour"), user, REGISTERED, only_done=True),
+    Limit("bot-day", OwnAmount("bots", 20, "day"), user, REGISTERED, only_done=True),
     Limit("bot-forms", "60 per hour", user, REGISTERED),
     Limit("check", "10 per hour", bot, CHECKED),
     Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret")),
-    Limit("upload", "20 per hour", bot, ("bots.upload", "api.save_version")),
+    Limit("upload", OwnAmount("uploads", 20, "hour"), bot, ("bots.upload", "api.save_version")),
     Limit("draft", "120 per minute", user, ("workshop.save",), ("PUT",)),
     Limit("draft-version", "30 per hour", user, ("workshop.save_version",)),
     Limit("draft-match", "30 per hour", user, ("workshop.play",)),
@@ -238,8 +246,8 @@ LIMITS: Final = (
     Limit("use-version", "30 per hour", bot, ("bots.use_version", "api.use_version")),
     Limit("versions", "30 per minute", user, VERSIONS, ("GET",)),
     Limit("bot-settings", "20 per hour", user, OWN_BOT),
-    Limit("test-match", "6 per hour", bot, PRACTICE, only_done=True),
-    Limit("comparison", "10 per day", user, ("bots.begin_comparison",)),
+    Limit("test-match", OwnAmount("practice", 6, "hour"), bot, PRACTICE, only_done=True),
+    Limit("comparison", OwnAmount("comparisons", 10, "day"), user, ("bots.begin_comparison",)),
     Limit("team-check", "6 per minute", team, ("my_team.check",)),
     Limit("team-bot", "20 per hour", team, ("my_team.bot", "my_team.rotate", "my_team.ssh_key")),
     Limit("team-practice", "12 per hour", team, ("my_team.practice",), only_done=True),
@@ -252,7 +260,7 @@ LIMITS: Final = (
     ),
     Limit("frames", "60 per minute", network, ("games.frames",)),
     Limit("live-watching", "6000 per minute", network, LIVE, ("GET",)),
-    Limit("avatar", "10 per hour", user, ("settings.change_avatar",)),
+    Limit("avatar", "10 per hour", user, PICTURES),
     Limit("replay", "120 per minute", network, REPLAYS, ("GET",)),
     Limit("card", "60 per minute", network, ("cards.picture",), ("GET",)),
     Limit(
@@ -305,6 +313,18 @@ def limits_of_api(app: Flask) -> tuple[Limit, ...]:
     )
 
 
+def lockable() -> dict[str, str]:
+    """Return by endpoint the name of the limit with which an admin may lock it for a person."""
+    begun = dict.fromkeys(CHALLENGES, "challenges")
+    own = [limit for limit in LIMITS if isinstance(limit.amount, OwnAmount)]
+    return begun | {
+        endpoint: limit.amount.name
+        for limit in own
+        if isinstance(limit.amount, OwnAmount)
+        for endpoint in limit.endpoints
+    }
+
+
 def all_limits(app: Flask) -> tuple[Limit, ...]:
     """Return all limits but that of the pages that have none of their own."""
     return (*LIMITS, *limits_of_api(app))
@@ -313,6 +333,7 @@ def all_limits(app: Flask) -> tuple[Limit, ...]:
 def install(app: Flask, storage: str) -> None:
     """Put the limits before the views of an app."""
     limits.install(app, storage, all_limits(app), is_exempt)
+    own_limits.install(app, lockable())
     app.after_request(give_back_guess)
 
 

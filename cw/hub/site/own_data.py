@@ -28,6 +28,7 @@ from cw.hub.store.tables import (
     Mail,
     Match,
     MatchParticipant,
+    PersonalLimit,
     Rating,
     Team,
     TeamMember,
@@ -72,6 +73,12 @@ def tickets(user_id: int) -> Executable:
     columns = (Ticket.kind, Ticket.label, Ticket.scopes)
     moments = (Ticket.created_at, Ticket.expires_at, Ticket.last_used_at)
     return select(*columns, *moments).where(Ticket.user_id == user_id).order_by(Ticket.created_at)
+
+
+def limits(user_id: int) -> Executable:
+    """Return the limits that an admin has set for the player."""
+    columns = (PersonalLimit.name, PersonalLimit.most)
+    return select(*columns).where(PersonalLimit.user_id == user_id).order_by(PersonalLimit.name)
 
 
 def places(user_id: int) -> Executable:
@@ -186,6 +193,7 @@ ROWS: Final[Mapping[str, Rows]] = {
     "friends": friends,
     "sessions-and-tokens": tickets,
     "places": places,
+    "limits": limits,
     "mails": mails,
     "bots": bots,
     "programs": programs,

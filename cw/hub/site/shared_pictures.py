@@ -1,4 +1,4 @@
-"""The pictures of bots and competitions where links to them are shared: of their last matches.
+"""The pictures of bots and competitions where links to them are shared: own ones, or last matches.
 
 Pages name these addresses alone: which match it is, is asked for when somebody wants the picture.
 """
@@ -16,6 +16,7 @@ from cw.hub.competitions.drafts import is_shown
 from cw.hub.matches.cards import latest
 from cw.hub.matches.cards.pages import address
 from cw.hub.matches.pages import shown_kinds
+from cw.hub.pages.parts import avatar
 from cw.hub.pages.request import one_reading
 
 routes = Blueprint("shared_pictures", __name__)
@@ -31,22 +32,24 @@ def of_bot(name: str) -> ResponseReturnValue:
         if bot is None:
             abort(404, "There is no such bot.")
         match_id = latest.of_bot(reading, shown_kinds(), bot.id)
-    return lead_to(match_id, bot.game)
+    return lead_to(address(match_id, bot.game))
 
 
 @routes.get("/competitions/<format_name>/<slug>/picture.png")
 def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
-    """Lead to the picture of the last match of a competition; without one, to that of its game."""
+    """Lead to the picture of a competition; without one to that of its last match, or its game."""
     with one_reading() as reading:
         facts = competitions.find(reading, format_name, slug)
         if facts is None or not is_shown(facts):
             abort(404, "There is no such competition.")
+        if facts.picture is not None:
+            return lead_to(avatar(facts.picture))
         match_id = latest.of_competition(reading, shown_kinds(), facts.id)
-    return lead_to(match_id, facts.game)
+    return lead_to(address(match_id, facts.game))
 
 
-def lead_to(match_id: str | None, game: str) -> ResponseReturnValue:
-    """Return the way to the picture of a match, or of a game without one."""
-    answer = redirect(address(match_id, game), 302)
+def lead_to(place: str) -> ResponseReturnValue:
+    """Return the way to a picture."""
+    answer = redirect(place, 302)
     answer.headers["Cache-Control"] = LASTS
     return answer

@@ -45,7 +45,8 @@ WHAT_A_TASK_IS: Final = ("id", "user_id", "game", "kind", "request", "digest", "
 HIDDEN: Final = frozenset(
     {
         *("audit", "competition_hosts", "draft_files", "friends", "guests", "invitations"),
-        *("known_places", "mail_counts", "mails", "marks", "team_members", "tickets"),
+        *("known_places", "mail_counts", "mails", "marks", "personal_limits", "team_members"),
+        "tickets",
     }
 )
 """The tables of which a worker sees nothing."""

@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 
 from cw.hub.accounts.pictures.avatars import key_of
 from cw.hub.clock import utc_now
+from cw.hub.competitions import verbs as competitions
 from cw.hub.matches import lookup
 from cw.hub.matches.replays import STRONGEST, objects_of, replay_key
+from cw.hub.operation.health import counts
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.upkeep_job import Daily
 from cw.hub.site.formats import KINDS
@@ -157,14 +159,31 @@ def test_objects_that_no_match_names_go_after_two_days(resources: Resources) -> 
     assert set(resources.objects.keys("replays")) == {*objects_of(survivors)}
 
 
+def test_what_replays_take_is_summed_once_a_day(resources: Resources) -> None:
+    with resources.database.writing() as session:
+        for number, size in enumerate((1000, 234)):
+            add_match(session, "rated", number, utc_now())
+            session.flush()
+            last = session.scalars(select(Battle).order_by(Battle.match_id.desc())).first()
+            assert last is not None
+            last.bytes = size
+        assert counts.value_of(session, counts.REPLAY_BYTES) is None
+    keep_in_order(resources)
+    keep_in_order(resources)
+    with resources.database.reading() as session:
+        assert counts.value_of(session, counts.REPLAY_BYTES) == 1234
+
+
 def test_pictures_of_nobody_go(resources: Resources) -> None:
     with resources.database.writing() as session:
         for name in ("shown", "alike"):
             session.add(User(username=name, username_key=name, avatar="a" * 64, created_at=NOW))
-    for digest in ("a" * 64, "b" * 64):
+        cup = competitions.new(session, lambda: NOW, "cup", "paint")
+        competitions.set_picture(session, lambda: NOW, cup.id, "c" * 64)
+    for digest in ("a" * 64, "b" * 64, "c" * 64):
         resources.objects.put_new(key_of(digest), b"")
     keep_in_order(replace(resources, clock=lambda: utc_now() + timedelta(days=3)))
-    assert [*resources.objects.keys("avatars")] == [key_of("a" * 64)]
+    assert {*resources.objects.keys("avatars")} == {key_of("a" * 64), key_of("c" * 64)}
 
 
 def test_it_is_done_at_the_start_and_once_for_each_day(

@@ -15,6 +15,7 @@ from cw.hub.accounts.mails import outbox
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import CHECK, NewBot
 from cw.hub.competitions import verbs as competitions
+from cw.hub.operation.health import counts
 from cw.hub.site.admin.lists import PER_PAGE
 from cw.hub.site.admin.log import words_of as words_of_detail
 from cw.hub.site.admin.overview import Service, Slow, problems
@@ -156,6 +157,17 @@ def test_each_page_asks_a_number_of_statements_that_does_not_grow(
         new_match(site, f"m_0000000{number}", "failed", site.clock())
     assert counts() == before
     assert max(before.values()) <= 25
+
+
+def test_the_page_of_matches_reads_the_table_of_replays_not_at_all(
+    site: Site, root: Visitor
+) -> None:
+    root.open("/admin/matches")
+    with site.resources.database.writing() as session:
+        counts.put(session, counts.REPLAY_BYTES, 3 * 1024 * 1024)
+    with counted(site) as statements:
+        assert "3.0 MiB" in words_of(root.open("/admin/matches"))
+    assert [one for one in statements if "battles" in one] == []
 
 
 def test_a_list_goes_on_on_the_next_page(site: Site, root: Visitor) -> None:

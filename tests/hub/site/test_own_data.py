@@ -26,7 +26,7 @@ NOT_OF_ONE: set[str] = set()
 
 KNOWN = {
     "account", "friends", "sessions-and-tokens", "places", "mails", "bots", "programs",
-    "activations", "comparisons", "drafts", "ratings", "matches", "hosted", "teams",
+    "activations", "comparisons", "limits", "drafts", "ratings", "matches", "hosted", "teams",
     "invitations", "operators", "workshop",
 }  # fmt: skip
 

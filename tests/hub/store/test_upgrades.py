@@ -41,6 +41,7 @@ RELEASED = {
     "0012": "3091beefac346ddd",
     "0013": "fe1797e3a9baf46b",
     "0014": "8e649d122f849ea2",
+    "0015": "75d8a86ecda38fce",
 }
 """The SHA-256 of revisions that hubs are at: they stay as they are for ever."""
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from cw.cli.hub.tournament.acting import counted
 from cw.cli.hub.tournament.cards import address_of, documents_of, refuse_existing, write_cards
 from cw.cli.hub.user import opened, tell
 from cw.errors import UsageError
 from cw.hub.clock import utc_now
+from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.dates import Dates
 from cw.hub.competitions.tournament.config import (
     LARGEST_FILE,
     read_config,
@@ -19,10 +22,14 @@ from cw.hub.competitions.tournament.config import (
     with_teams,
 )
 from cw.hub.competitions.tournament.creation import TournamentConfig, create
+from cw.hub.competitions.tournament.events import schedule
+from cw.hub.competitions.tournament.format import typed
+from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.settings import FORMAT
 from cw.hub.competitions.tournament.teams import cards as tournament_cards
 from cw.hub.competitions.tournament.teams.cards import Card, printed
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
+from cw.hub.competitions.verbs import OPERATOR
 from cw.hub.operation.settings import HubSettings
 
 
@@ -38,6 +45,10 @@ class NewTournament:
     config: Path | None
     teams: Path | None
     cards: Path | None
+    dates: Dates
+    settings: Mapping[str, Any]
+    """As a file may have them: those of a tournament that this one is like."""
+    groups: Sequence[str]
 
 
 def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> None:
@@ -47,6 +58,9 @@ def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> Non
         refuse_existing(options.cards)
     with opened(settings) as database, database.writing() as session:
         new = create(session, utc_now, config)
+        if options.dates != Dates():
+            facts = competitions.named(session, f"{FORMAT}/{new.slug}")
+            schedule(session, utc_now, facts, options.dates, OPERATOR)
         token = printed(tournament_cards.issue_to_host(session, utc_now, new.id))
         cards: list[Card] = []
         if new.teams and (options.cards is not None or as_json):
@@ -74,6 +88,10 @@ def config_of(options: NewTournament) -> TournamentConfig:
         config = read_config(table, options.slug, options.game)
     except UsageError as error:
         raise UsageError(f"{options.config}: {error}" if options.config else str(error)) from None
+    if options.settings:
+        config = replace(config, settings={**typed(options.settings), **config.settings})
+    if options.groups and not config.groups:
+        config = replace(config, groups=[NewGroup(name) for name in options.groups])
     if options.title:
         config = replace(config, title=options.title)
     if options.description:

@@ -1,1 +1,1 @@
-"""Pictures of people: uploaded, read by a process of their own, and kept small."""
+"""Pictures of people and competitions: uploaded, read by a process apart, and kept small."""

@@ -1,4 +1,4 @@
-"""Pictures of people: what is uploaded becomes a small square, and nothing else of it is kept."""
+"""Pictures of people and competitions: a small one is made of each, and nothing else is kept."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hashlib import sha256
 from threading import Lock
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import select, union
 from sqlalchemy.orm import Session
 
 from cw.errors import CapacityError, UsageError
-from cw.hub.accounts.pictures.picture_reader import MOST_BYTES
-from cw.hub.store.tables import User
+from cw.hub.accounts.pictures.picture_reader import MOST_BYTES, Shape
+from cw.hub.store.tables import Competition, User
 
 READER: Final = (sys.executable, "-m", "cw.hub.accounts.pictures.picture_reader")
 
@@ -39,14 +39,14 @@ class Pictures:
         self._places = Lock()
         self._owners: set[str] = set()
 
-    def read(self, owner: str, data: bytes) -> bytes:
-        """Return a picture of somebody as a WebP of 256 x 256 without metadata.
+    def read(self, owner: str, data: bytes, shape: Shape = "square") -> bytes:
+        """Return a picture that somebody has sent as a WebP of a shape, without metadata.
 
         Raises UsageError if it is not a picture, or has more than 5 MiB or 4 megapixels. Raises
         CapacityError while another picture of this owner is being read, or those of others are.
         """
         with self._place(owner), self._reading:
-            return read_apart(data)
+            return read_apart(data, shape)
 
     @contextmanager
     def _place(self, owner: str) -> Iterator[None]:
@@ -63,13 +63,13 @@ class Pictures:
                 self._owners.remove(owner)
 
 
-def read_apart(data: bytes) -> bytes:
-    """Return the square of a picture, made by a process apart; raise UsageError for none."""
+def read_apart(data: bytes, shape: Shape) -> bytes:
+    """Return a picture of a shape, made by a process apart; raise UsageError for none."""
     if len(data) > MOST_BYTES:
         raise UsageError(f"a picture may have at most {MOST_BYTES} bytes")
     try:
         done = subprocess.run(
-            READER,
+            (*READER, shape),
             input=data,
             capture_output=True,
             timeout=LONGEST,
@@ -103,6 +103,7 @@ def key_of(digest: str) -> str:
 
 def unused_pictures(session: Session, keys: Iterable[str]) -> list[str]:
     """Return those objects of pictures that nobody shows any more."""
-    query = select(User.avatar).where(User.avatar.is_not(None)).distinct()
-    used = {key_of(digest) for digest in session.scalars(query) if digest is not None}
+    columns = (User.avatar, Competition.picture)
+    digests = union(*(select(column).where(column.is_not(None)) for column in columns))
+    used = {key_of(digest) for digest in session.scalars(digests) if digest is not None}
     return [key for key in keys if key not in used]

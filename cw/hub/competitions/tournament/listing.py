@@ -40,6 +40,8 @@ class ListedTournament:
     game: str
     title: str
     description: str
+    picture: str | None
+    """The SHA-256 of its picture."""
     state: CompetitionState
     teams: int
     groups: Sequence[str]
@@ -145,6 +147,7 @@ def of_ids(session: Session, ids: Sequence[int]) -> list[ListedTournament]:
             Competition.game,
             Competition.title,
             Competition.description,
+            Competition.picture,
             Competition.state,
             teams.label("teams"),
         ).where(Competition.id.in_(ids))
@@ -157,6 +160,7 @@ def of_ids(session: Session, ids: Sequence[int]) -> list[ListedTournament]:
             row.game,
             row.title,
             row.description,
+            row.picture,
             row.state,
             row.teams,
             groups[row.id],

@@ -75,6 +75,8 @@ class TournamentView:
     title: str
     description: str
     """Markdown."""
+    picture: str | None
+    """The SHA-256 of its picture."""
     state: CompetitionState
     seed: int
     revision: int
@@ -135,6 +137,7 @@ TOURNAMENT: Final = (
         Competition.game,
         Competition.title,
         Competition.description,
+        Competition.picture,
         Competition.state,
         Competition.seed,
         Competition.revision,
@@ -176,6 +179,7 @@ def find(
         first.game,
         first.title,
         first.description,
+        first.picture,
         first.state,
         first.seed,
         first.revision,

@@ -11,6 +11,7 @@ from typing import Final
 from limits import RateLimitItem, RateLimitItemPerHour
 
 from cw.errors import QuotaError
+from cw.hub.accounts import personal_limits
 from cw.hub.operation.resources import Resources
 
 SCOPE: Final = "challenge"
@@ -36,14 +37,16 @@ class NoneLeft(QuotaError):
         self.until = until
 
 
-def limit_of(hub: Resources) -> RateLimitItem:
+def limit_of(hub: Resources, user_id: int) -> RateLimitItem:
     """Return how many matches a player may begin in an hour."""
-    return RateLimitItemPerHour(hub.settings.challenges)
+    with hub.database.reading() as reading:
+        own = personal_limits.of_user(reading, user_id)
+    return RateLimitItemPerHour(own.get("challenges", hub.settings.challenges))
 
 
 def allowance(hub: Resources, user_id: int) -> Allowance | None:
     """Return what a player has left; None if nobody knows, as the counts are away."""
-    limit = limit_of(hub)
+    limit = limit_of(hub, user_id)
     left = hub.rate_counts.left(limit, SCOPE, str(user_id))
     if left is None:
         return None
@@ -57,7 +60,7 @@ def counting(hub: Resources, user_id: int, matches: int) -> Iterator[None]:
 
     Raises NoneLeft if not so many are left.
     """
-    limit, key = limit_of(hub), (SCOPE, str(user_id))
+    limit, key = limit_of(hub, user_id), (SCOPE, str(user_id))
     if not hub.rate_counts.take(limit, *key, cost=matches):
         now = allowance(hub, user_id) or Allowance(0, None)
         raise NoneLeft(limit, now.left, now.more_at or hub.clock())

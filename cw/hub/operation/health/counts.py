@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.store.database import Database
 from cw.hub.store.tables import Count
-from cw.hub.store.upsert import insert_or_add
+from cw.hub.store.upsert import insert_or_add, insert_or_set
 
 UNREADABLE: Final = "messages_unreadable"
 """Messages in the queue that were no message of a hub."""
@@ -24,6 +24,9 @@ MAILS_SENT: Final = "mails_sent"
 
 MAILS_FAILED: Final = "mails_failed"
 """Attempts to send a mail that have failed."""
+
+REPLAY_BYTES: Final = "replay_bytes"
+"""What stored replays take: summed once a day, as that reads the row of each."""
 
 
 class Counts:
@@ -58,6 +61,16 @@ class Counts:
 def add_now(session: Session, name: str) -> None:
     """Count one more, together with what else a transaction changes."""
     insert_or_add(session, Count, [{"name": name, "value": 1}], ["value"])
+
+
+def put(session: Session, name: str, value: int) -> None:
+    """Write how much there is of something. Twice: the same."""
+    insert_or_set(session, Count, [{"name": name, "value": value}], ["value"])
+
+
+def value_of(session: Session, name: str) -> int | None:
+    """Return how much there was of something when that was written; None before."""
+    return session.scalar(select(Count.value).where(Count.name == name))
 
 
 def totals(session: Session) -> Counter[str]:

@@ -13,9 +13,11 @@ from cw.errors import UsageError
 from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
+from cw.hub.accounts.pictures import uploads
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.dates import Dates, dates_of, field_text, problem_of, read_dates
 from cw.hub.competitions.format import Format, NewCompetition, format_named
+from cw.hub.competitions.picture_form import change_picture_of
 from cw.hub.competitions.setting_fields import read_all, show_all
 from cw.hub.competitions.verbs import LONGEST_TITLE, STEERED, CompetitionFacts, CompetitionTaken
 from cw.hub.pages.names import is_slug
@@ -126,9 +128,12 @@ def created(format_: Format, game: str) -> CompetitionFacts:
     values = read_all(format_.fields, request.form)
     wanted, dates = NewCompetition(game, title, slug or game, values, description), typed_dates()
     hub, actor = resources(), player().username
+    picture = uploads.keep_upload(str(player().user_id), "wide") if uploads.has_upload() else None
     with hub.database.writing() as session:
         facts = format_.create(session, hub.clock, format_, wanted, actor)
         format_.schedule(session, hub.clock, facts, dates, actor)
+        if picture is not None:
+            competitions.set_picture(session, hub.clock, facts.id, picture, actor=actor)
     return facts
 
 
@@ -226,6 +231,18 @@ def describe(format_name: str, slug: str) -> ResponseReturnValue:
     except UsageError as error:
         return lead_page(facts, request.form, {"words": str(error)}), 422
     notice("The words are kept.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/picture")
+@admins_only
+def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
+    """Take a picture of a competition in, or remove it; show what is wrong at the form."""
+    facts = competition_or_404(format_name, slug)
+    try:
+        change_picture_of(facts, str(player().user_id), player().username)
+    except UsageError as error:
+        return lead_page(facts, errors={"picture": str(error)}), 422
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 

@@ -12,10 +12,9 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.matches.states import OPEN
-from cw.hub.operation.health import heartbeats
+from cw.hub.operation.health import counts, heartbeats
 from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import (
-    Battle,
     Competition,
     Heartbeat,
     Match,
@@ -69,7 +68,8 @@ class Machines:
     workers: Sequence[Worker]
     processes: Sequence[Heartbeat]
     silent: Sequence[Heartbeat]
-    replay_bytes: int
+    replay_bytes: int | None
+    """As the upkeep of the day has summed them; None before the first."""
 
     @property
     def slots(self) -> int:
@@ -103,10 +103,9 @@ def listed(row: Row[*tuple[Any, ...]]) -> ListedMatch:
 def machines(session: Session, clock: Clock) -> Machines:
     """Return who plays, which processes live, and how much replays take."""
     live = select(Worker).where(Worker.seen_at > clock() - heartbeats.LIVE).order_by(Worker.id)
-    stored = select(func.coalesce(func.sum(Battle.bytes), 0)).where(Battle.pruned_at.is_(None))
     return Machines(
         session.scalars(live).all(),
         heartbeats.live(session, clock),
         heartbeats.silent(session, clock),
-        int(session.scalars(stored).one()),
+        counts.value_of(session, counts.REPLAY_BYTES),
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from cw.hub.accounts import personal_limits
 from cw.hub.accounts.people import HOUSE
 from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import Bot, Competition, CompetitionHost, Role, Ticket, User
@@ -29,10 +30,12 @@ class Person:
     bots: int
     leads: Sequence[str] = ()
     """The titles of the competitions that they lead."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Those that are others than usual, by name."""
 
 
 def find_people(session: Session, text: str, number: int) -> Page[Person]:
-    """Return a page of the people whose name has a text in it, the newest first: two statements."""
+    """Return a page of the people whose name has a text in it, the newest first: three queries."""
     sessions = select(func.count()).where(Ticket.user_id == User.id, Ticket.kind == "session")
     bots = select(func.count()).where(Bot.user_id == User.id, Bot.status != "RETIRED")
     query = (
@@ -46,8 +49,12 @@ def find_people(session: Session, text: str, number: int) -> Page[Person]:
     if text:
         query = query.where(User.username_key.contains(text.casefold(), autoescape=True))
     page = page_of(session, query, number, tuple)
-    leads = led_by(session, [row[0] for row in page.rows])
-    people = [replace(Person(*facts), leads=leads.get(user, ())) for user, *facts in page.rows]
+    users = [row[0] for row in page.rows]
+    leads, limits = led_by(session, users), personal_limits.of_users(session, users)
+    people = [
+        replace(Person(*facts), leads=leads.get(user, ()), limits=limits.get(user, {}))
+        for user, *facts in page.rows
+    ]
     return Page(people, page.number, page.has_more)
 
 

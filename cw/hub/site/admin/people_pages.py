@@ -9,7 +9,7 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
-from cw.hub.accounts import users
+from cw.hub.accounts import personal_limits, users
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
 from cw.hub.accounts.people import HOUSE
@@ -41,7 +41,12 @@ def page() -> ResponseReturnValue:
     with one_reading() as session:
         listing = find_people(session, text, wanted_page())
     return render_template(
-        "hub/site/admin/people.html", page=listing, text=text, address_with=address_with
+        "hub/site/admin/people.html",
+        page=listing,
+        text=text,
+        address_with=address_with,
+        limits=personal_limits.LIMITS,
+        most=personal_limits.MOST,
     )
 
 
@@ -63,6 +68,28 @@ def act(username: str, verb: str) -> ResponseReturnValue:
     except UsageError:
         abort(404, "There is no such account.")
     notice(words or sentence.format(name=account.username), "bad" if words else "good")
+    return go(url_for("people.page", q=account.username))
+
+
+@routes.post("/admin/people/<username>/limit")
+@admins_only
+def limit(username: str) -> ResponseReturnValue:
+    """Give the account whose name is typed another limit, or the usual one again."""
+    hub, name = resources(), request.form.get("limit", "")
+    try:
+        most = personal_limits.read_most(request.form.get("most", "").strip())
+        with hub.database.writing() as session:
+            account = users.find(session, username)
+            words = refusal(account)
+            if not words:
+                values = (username, name, most)
+                users.set_limit(session, hub.clock, *values, actor=player().username)
+    except UsageError as error:
+        notice(f"Nothing has changed: {error}.", "bad")
+        return go(url_for("people.page", q=username))
+    of_it = personal_limits.LIMITS.get(name, name)
+    sentence = f"{account.username}: {of_it}: {'as usual' if most is None else most}."
+    notice(words or sentence, "bad" if words else "good")
     return go(url_for("people.page", q=account.username))
 
 

@@ -12,10 +12,11 @@ from sqlalchemy.orm import Session
 
 from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock
+from cw.hub.matches.replays import stored_bytes
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import counts, heartbeats, marks
 from cw.hub.site.formats import KINDS
-from cw.hub.store.tables import Battle, Bot, BotStatus, Competition, Heartbeat, Match, MatchState
+from cw.hub.store.tables import Bot, BotStatus, Competition, Heartbeat, Match, MatchState
 
 LATELY: Final = timedelta(days=1)
 """How long ago a bot that counts as failing was well: one that nobody mends counts no longer."""
@@ -123,5 +124,4 @@ def totals(session: Session) -> Totals:
     )
     done: dict[tuple[str, str], int] = {(row.game, row.format): 0 for row in begun}
     done |= {(game, kind): count for game, kind, count in session.execute(counted)}
-    stored = select(func.coalesce(func.sum(Battle.bytes), 0)).where(Battle.pruned_at.is_(None))
-    return Totals(done, int(session.scalars(stored).one()))
+    return Totals(done, stored_bytes(session))

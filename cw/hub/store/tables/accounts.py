@@ -91,6 +91,17 @@ class Friend(Base):
     created_at: Mapped[datetime]
 
 
+class PersonalLimit(Base):
+    """That a limit is another one for a person."""
+
+    __tablename__ = "personal_limits"
+
+    user_id: Mapped[UserId] = mapped_column(primary_key=True)
+    name: Mapped[Str32] = mapped_column(primary_key=True)
+    most: Mapped[int]
+    """0: it may not be done at all."""
+
+
 class KnownPlace(Base):
     """A browser or a network from which somebody has logged in, by a digest of it."""
 

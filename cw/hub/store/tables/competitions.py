@@ -58,6 +58,8 @@ class Competition(Base):
     """Markdown."""
     zone: Mapped[Str64] = mapped_column(default="UTC", server_default=text("'UTC'"))
     """The time zone, as in the tz database, in which its hosts enter times."""
+    picture: Mapped[Str64 | None]
+    """The SHA-256 of what stands for it in lists and links."""
 
 
 class CompetitionHost(Base):

@@ -19,6 +19,7 @@ from PIL import Image
 from cw.errors import CapacityError, UsageError
 from cw.hub.accounts.pictures import avatars, picture_reader
 from cw.hub.accounts.pictures.avatars import Pictures
+from cw.hub.accounts.pictures.picture_reader import Shape
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import User
 from tests.hub.conftest import ON_SQLITE, StillClock
@@ -54,7 +55,7 @@ def test_larger_pictures_are_refused_before_they_are_decoded(size: tuple[int, in
         patch.object(Image.Image, "load", side_effect=AssertionError("decoded")),
         pytest.raises(ValueError, match="at most 4000000 pixels"),
     ):
-        picture_reader.square(data)
+        picture_reader.crop(data, "square")
 
 
 @pytest.mark.thorough
@@ -95,7 +96,8 @@ class Slow:
         self.begun, self.may_end = Event(), Event()
         self.at_once = self.most_at_once = 0
 
-    def __call__(self, data: bytes) -> bytes:
+    def __call__(self, data: bytes, shape: Shape) -> bytes:
+        assert shape == "square"
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         self.begun.set()

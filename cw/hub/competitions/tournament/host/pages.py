@@ -26,6 +26,7 @@ from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import go
 from cw.hub.competitions import verbs as competitions
+from cw.hub.competitions.picture_form import change_picture_of
 from cw.hub.competitions.tournament.host import export as tournament_export
 from cw.hub.competitions.tournament.host import overview, undo
 from cw.hub.competitions.tournament.host.actions import ACTIONS, BUTTONS, Request
@@ -228,6 +229,19 @@ PAGES: Final[Mapping[str, Callable[..., ResponseReturnValue]]] = {
     "host.events": events,
     "host.rounds": rounds,
 }
+
+
+@routes.post("/picture")
+@hosts_only
+def change_picture(competition: CompetitionFacts) -> ResponseReturnValue:
+    """Take a picture of the tournament in, or remove it; show what is wrong at the form."""
+    user = actor().user
+    owner = str(user.user_id) if user else f"host of {competition.slug}"
+    try:
+        change_picture_of(competition, owner, audit_name())
+    except UsageError as error:
+        return refusal(competition, "host.page", {"picture": str(error)})
+    return go(url_for("host.page", slug=competition.slug))
 
 
 @routes.post("/<verb>")

@@ -1,0 +1,57 @@
+"""Where the limits of the person who asks are looked up, once for each request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Flask, abort, g, request
+
+from cw.hub.accounts import personal_limits
+from cw.hub.accounts.access.actor import actor
+from cw.hub.pages.request import one_reading
+
+LOCKED: Final = "An admin has locked this for your account."
+
+
+def own_limits() -> Mapping[str, int]:
+    """Return the limits that are others for who asks, by name; none for a visitor."""
+    user = actor().user
+    if user is None:
+        return {}
+    if "own_limits" not in g:
+        with one_reading() as reading:
+            g.own_limits = personal_limits.of_user(reading, user.user_id)
+    limits: Mapping[str, int] = g.own_limits
+    return limits
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAmount:
+    """How often something may be done, unless an admin has set another limit for who asks."""
+
+    name: str
+    """Of a limit of personal_limits.LIMITS."""
+    usual: int
+    unit: str
+
+    def __call__(self) -> str:
+        """Return how often the one who asks may."""
+        # Who may not at all is refused before; a limit of 0 is none that can be counted.
+        return f"{own_limits().get(self.name) or self.usual} per {self.unit}"
+
+    def __str__(self) -> str:
+        """Return how often everybody may."""
+        return f"{self.usual} per {self.unit}"
+
+
+def install(app: Flask, names: Mapping[str, str]) -> None:
+    """Refuse what is locked for who asks; `names` has the limit of each endpoint of that kind."""
+
+    def refuse_locked() -> None:
+        name = names.get(request.endpoint or "")
+        if name and request.method == "POST" and own_limits().get(name) == 0:
+            abort(403, LOCKED)
+
+    app.before_request(refuse_locked)
