@@ -1,6 +1,6 @@
 /** Shows what the check of a team's bot has found as soon as it is known; what was typed meanwhile stays. */
 
-import { byId, parsed } from "../shared/dom.js";
+import { byId, documentOf } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
 
 const EVERY = 2_000;
@@ -13,7 +13,7 @@ let asked = 0;
 await new Poller(async () => {
   const health = byId("health");
   const answer = await page.ask();
-  const fresh = answer && parsed(await answer.text()).getElementById("health");
+  const fresh = answer && documentOf(await answer.text()).getElementById("health");
   const isNew = fresh && fresh.dataset.checked !== health.dataset.checked;
   if (isNew) health.replaceWith(fresh);
   return Boolean(isNew) || ++asked >= MOST;

@@ -32,7 +32,7 @@ def typed_form() -> TypedForm | None:
     None for one of another site, which must not have it sent by a click; for one with a password
     or a token, which no page repeats; and for one with a file.
     """
-    if is_secret() or request.files or not is_own(request.origin):
+    if is_secret() or has_file() or not is_own(request.origin):
         return None
     fields = tuple(pair for pair in request.form.items(multi=True) if pair[0] != TOKEN)
     return TypedForm(path_of(request.full_path), fields)
@@ -41,6 +41,11 @@ def typed_form() -> TypedForm | None:
 def is_secret() -> bool:
     """Return whether passwords or tokens are typed where this request goes."""
     return request.endpoint == JOIN or family(request.endpoint) in WITH_ACCOUNTS
+
+
+def has_file() -> bool:
+    """Return whether a file was sent; a browser names none where none was chosen."""
+    return any(file.filename for file in request.files.values())
 
 
 def is_own(address: str | None) -> bool:
