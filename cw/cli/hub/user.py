@@ -14,7 +14,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from cw.cli.hub.options import as_json, with_settings
 from cw.errors import UsageError
-from cw.hub.accounts import users
+from cw.hub.accounts import personal_limits, users
 from cw.hub.clock import utc_now
 from cw.hub.operation.settings import HubSettings
 from cw.hub.store.database import Database
@@ -155,6 +155,30 @@ def confirm_email(settings: HubSettings, name: str, *, as_json: bool) -> None:
     do(settings, partial(users.confirm_email, username=name))
     words = f"the address of {name} counts as confirmed"
     tell({"user": name, "confirmed": True}, words, as_json=as_json)
+
+
+@user.command()
+@click.argument("name")
+@click.argument("limit", required=False)
+@click.argument("most", required=False)
+@with_settings
+@as_json
+def limit(
+    settings: HubSettings, name: str, limit: str | None, most: str | None, *, as_json: bool
+) -> None:
+    """Print the limits of an account, or give it another one.
+
+    LIMIT is bots, practice, challenges, uploads or comparisons; MOST a number, 0 to lock it, or
+    "usual". Without MOST, or without both, the limits that are not as usual are printed.
+    """
+    if limit is not None and most is not None:
+        number = None if most == "usual" else personal_limits.read_most(most)
+        do(settings, partial(users.set_limit, username=name, name=limit, most=number))
+    with opened(settings) as database, database.reading() as session:
+        limits = personal_limits.of_user(session, users.find(session, name).id)
+    chosen = {key: value for key, value in limits.items() if limit in (None, key)}
+    lines = [f"{personal_limits.LIMITS[key]}: {value}" for key, value in chosen.items()]
+    tell({"user": name, "limits": chosen}, "\n".join(lines) or "as usual", as_json=as_json)
 
 
 @user.command("reset-link")

@@ -143,3 +143,19 @@ def test_without_a_data_folder_it_says_so(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["hub", "user", "list"], env=environment)
     assert result.exit_code == 2
     assert "cw hub serve creates it" in result.stderr
+
+
+def test_limits_of_an_account_are_set_printed_and_ended(site: Site, operator: Operator) -> None:
+    site.player("Ada")
+    assert operator.say("limit", "Ada") == "as usual\n"
+    assert operator.say("limit", "ada", "bots", "0") == "new bots, an hour and a day: 0\n"
+    operator.say("limit", "Ada", "practice", "50")
+    printed = json.loads(operator.say("limit", "Ada", "--json"))
+    assert printed == {"user": "Ada", "limits": {"bots": 0, "practice": 50}}
+    assert operator.say("limit", "Ada", "practice", "usual") == "as usual\n"
+    for words, sentence in (
+        (("bits", "2"), "there is no limit 'bits'; did you mean bots?"),
+        (("bots", "many"), "a limit is a whole number from 0 to 10000"),
+    ):
+        refused = operator.type("limit", "Ada", *words)
+        assert (refused.exit_code, sentence in refused.stderr) == (2, True)

@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from cw.hub.api.problems import CODES
 from cw.hub.bots import verbs as bots
+from cw.hub.competitions import verbs as competitions
 from cw.hub.matches import sending
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
@@ -65,6 +66,8 @@ def names_of(program: Program) -> dict[str, str]:
         "number": "1",
         "slug": "t1",
         "group": "grodno",
+        "team": "alpha",
+        "cup": "spring",
     }
 
 
@@ -74,10 +77,13 @@ def names_of(program: Program) -> dict[str, str]:
 def test_each_answer_is_what_the_description_says(played: Arena, site: Site) -> None:
     duel(site.resources.database, site.clock).event("start", -5)
     play_game(site, 3)
+    with site.resources.database.writing() as session:
+        cup = competitions.new(session, site.clock, "cup", "hexagon", slug="spring")
+        competitions.set_state(session, site.clock, cup.id, "running")
     visitor = Program(site)
     names = names_of(visitor) | {"match_id": really_played(played)}
     public = [one for one in OPERATIONS if one.method == "GET" and not one.needs_token]
-    assert len(public) == 19
+    assert len(public) == 21
     for one in public:
         path = one.path.replace("<", "{").replace(">", "}").format(**names)
         answer = visitor.ask(path)
@@ -234,6 +240,12 @@ def test_a_bot_lives_by_the_api_alone(arena: Arena, site: Site) -> None:
     at = f"/bots/{bot['bot_id']}"
     assert (bot["status"], bot["owner"], bot["standing"]["games"]) == ("PENDING", "Ann", 0)
     assert bot["own"]["endpoint"] == NOBODY
+    assert bot["own"]["condition"] == {
+        "word": "pending",
+        "checked_at": None,
+        "failed": None,
+        "matches": [],
+    }
     assert [job for job, *_ in site.queue.jobs] == [bots.CHECK]
     changed = ann.do(at, {"description": "swarms still"}, "PATCH").json()
     assert (changed["description"], changed["own"]["endpoint"]) == ("swarms still", NOBODY)

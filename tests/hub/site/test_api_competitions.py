@@ -81,6 +81,12 @@ def test_a_tournament_is_told_with_its_groups_and_the_ladder_of_each(site: Site)
         one = by_name[result["match"]]
         assert dict(zip(one["teams"], one["points"], strict=True)) == result["points"]
         assert one["result"].count(":") == 1
+    history = f"/tournaments/t1/groups/{groups[0]['slug']}/teams/alpha"
+    rounds = program.read(history)["items"]
+    keys = {"number": "round", "points": "points", "total": "total", "place": "place"}
+    assert [{name: one[key] for key, name in keys.items()} for one in rounds] == alpha["history"]
+    assert program.everything(history, limit=1) == rounds != []
+    assert program.ask(f"{history}s").status_code == 404
     assert program.ask(matches, params={"round": "9"}).status_code == 404
     assert program.ask(matches, params={"round": "x"}).status_code == 400
 

@@ -42,6 +42,8 @@ NEEDS = {
     "tournament": None,
     "ladder": None,
     "round_matches": None,
+    "team_rounds": None,
+    "cup_tables": None,
     "me": "any",
     "register_bot": "bots",
     "change_bot": "bots",
@@ -70,6 +72,8 @@ NAMES = {
     "number": "1",
     "slug": "nowhere",
     "group": "none",
+    "team": "nobody",
+    "cup": "none",
 }
 PERMITTED = {200, 400, 404, 415}
 """What who is let through is answered: nothing of this is there."""

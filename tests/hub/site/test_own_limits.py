@@ -51,9 +51,7 @@ def test_another_limit_counts_at_once_and_is_taken_back(site: Site, ada: Visitor
     assert log.count("Ada user limit") == 2
 
 
-def test_what_is_locked_is_refused_with_a_sentence_also_by_the_api(
-    site: Site, ada: Visitor
-) -> None:
+def test_what_is_locked_is_refused_with_a_sentence(site: Site, ada: Visitor) -> None:
     site.open_competition("code-battle")
     bob = site.player("Bob")
     limit(ada, "bots", "0")

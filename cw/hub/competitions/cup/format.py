@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cw.hub.competitions.cup import keys, pages, parcels, verbs
+from cw.hub.competitions.cup import api, keys, pages, parcels, verbs
 from cw.hub.competitions.cup.settings import NAME, USUAL
 from cw.hub.competitions.format import Format, HomeCard
 from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
@@ -54,6 +54,7 @@ FORMAT: Final = Format(
     fields=FIELDS,
     home=HomeCard(address=address),
     pages=(pages.routes,),
+    api=api.routes.operations,
     install=pages.install,
     chores={"parcels": keys.forget},
 )

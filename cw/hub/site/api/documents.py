@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from cw.hub.accounts.access.tickets import Scope
 from cw.hub.api.documents import BotStanding
+from cw.hub.bots.checks.condition import Word
 from cw.hub.store.tables import BotKind, BotStatus, CompetitionState, MatchState, VersionState
 
 
@@ -34,6 +35,26 @@ class Change(Struct, frozen=True, kw_only=True):
     detail: dict[str, Any]
 
 
+class LastMatch(Struct, frozen=True, kw_only=True):
+    """One of the last matches of a bot, and the first thing that it did wrong there."""
+
+    match_id: str
+    at: datetime
+    fault: str | None
+
+
+class BotCondition(Struct, frozen=True, kw_only=True):
+    """How a bot stands, by its last check and at most five last matches, the latest first.
+
+    `failed` is the step of the check that failed.
+    """
+
+    word: Word
+    checked_at: datetime | None
+    failed: str | None
+    matches: list[LastMatch]
+
+
 class OwnBotFacts(Struct, frozen=True, kw_only=True):
     """What owner and admins alone see of a bot."""
 
@@ -41,6 +62,7 @@ class OwnBotFacts(Struct, frozen=True, kw_only=True):
     reason: str
     checked_at: datetime | None
     checked_again_at: datetime | None
+    condition: BotCondition
     history: list[Change]
 
 

@@ -11,6 +11,7 @@ from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.profiles import Profile
 from cw.hub.api.documents import document
+from cw.hub.bots.checks.condition import Condition, condition_of
 from cw.hub.bots.views import BotView
 from cw.hub.competitions.format import standing_in
 from cw.hub.competitions.maps import FoundMap
@@ -18,10 +19,12 @@ from cw.hub.matches.objects import LASTS, link_to
 from cw.hub.matches.views import MatchView, SeatView
 from cw.hub.pages.request import resources
 from cw.hub.site.api.documents import (
+    BotCondition,
     BotFacts,
     BotRow,
     Change,
     Fault,
+    LastMatch,
     Link,
     MapFacts,
     MatchFacts,
@@ -57,7 +60,23 @@ def own_bot_facts(reading: Reading, bot: BotView) -> OwnBotFacts:
     """Return what only owner and admins see of a bot."""
     acts = audit.history(reading, f"bot:{bot.bot_id}")
     history = [document(Change, act) for act in acts]
-    return document(OwnBotFacts, bot, checked_again_at=bot.check_due_at, history=history)
+    return document(
+        OwnBotFacts,
+        bot,
+        checked_again_at=bot.check_due_at,
+        condition=bot_condition(condition_of(reading, bot.id)),
+        history=history,
+    )
+
+
+def bot_condition(condition: Condition) -> BotCondition:
+    """Return how a bot stands."""
+    matches = [
+        LastMatch(match_id=match.match_id, at=match.at, fault=match.first or None)
+        for match in condition.matches
+    ]
+    failed = condition.failed and condition.failed["step"]
+    return document(BotCondition, condition, failed=failed, matches=matches)
 
 
 def step(entry: Mapping[str, Any]) -> Step:

@@ -24,6 +24,7 @@ from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.ticks import tick
 from cw.hub.store.tables import Match, MatchParticipant, User
 from tests.hub.ladder_hub import in_threads
+from tests.hub.program import Program
 from tests.hub.sites import Site, words_of
 
 T = TypeVar("T")
@@ -151,6 +152,33 @@ def test_a_cup_is_played_to_its_end_and_shown(resources: Resources, site: Site) 
     tag = {"If-None-Match": fresh.headers["ETag"]}
     assert visitor.get(f"{site.address}/cup/spring/stand", headers=tag).status_code == 304
     assert "Spring cup" in words_of(visitor.open("/cup/"))
+
+
+def test_a_cup_is_told_by_the_api_with_its_tables(resources: Resources, site: Site) -> None:
+    program, cup = Program(site), SpringCup(resources, 3)
+    assert program.ask("/cups/spring").status_code == 404
+    cup.resume()
+    tick(resources)
+    cup.end(cup.matches("queued")[0])
+    begun = program.read("/cups/spring")
+    assert (begun["state"], begun["contest"]) == ("running", "round-robin")
+    assert (begun["played"], begun["expected"]) == (1, 3)
+    cup.end_all()
+    [table] = program.read("/cups/spring")["tables"]
+    assert table["done"]
+    assert [(row["rank"], row["name"], row["wins"], row["losses"]) for row in table["rows"]] == [
+        (1, "Ada", 2, 0),
+        (2, "Bob", 1, 1),
+        (3, "Cid", 0, 2),
+    ]
+
+
+def test_a_cup_without_bots_has_no_tables(resources: Resources, site: Site) -> None:
+    cup = SpringCup(resources, 3)
+    cup.set(bots="")
+    cup.do(competitions.set_state, cup.clock, cup.facts.id, "running")
+    facts = Program(site).read("/cups/spring")
+    assert (facts["played"], facts["expected"], facts["tables"]) == (0, 0, [])
 
 
 def test_a_bot_plays_one_match_of_a_cup_at_a_time(resources: Resources) -> None:

@@ -16,13 +16,14 @@ from cw.hub.competitions.tournament.pages.api_documents import (
     LadderRound,
     RoundMatchFacts,
     RoundQuery,
+    TeamRound,
     TournamentFacts,
     TournamentRow,
 )
 from cw.hub.competitions.tournament.pages.header import tournament_or_404
 from cw.hub.competitions.tournament.pages.ladder_view import LadderView, ladder_view
 from cw.hub.competitions.tournament.rounds.matches import RoundMatch
-from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
+from cw.hub.competitions.tournament.standings import GroupStandings, RoundRecord, TableRow
 from cw.hub.competitions.tournament.words import plain
 from cw.hub.matches.listings import Cut, cut_by_place
 from cw.hub.pages.request import one_reading
@@ -119,4 +120,22 @@ def round_match(standings: GroupStandings, match: RoundMatch) -> RoundMatchFacts
         teams=[standings.by_id[team].slug for team in match.teams if team in standings.by_id],
         points=list(standings.points(match)),
         result=str(standings.result(match)) if match.counts and is_pair else None,
+    )
+
+
+@routes.add("GET", "/tournaments/<slug>/groups/<group>/teams/<team>")
+def team_rounds(slug: str, group: str, team: str, query: PlacesQuery) -> List[TeamRound]:
+    """Return the points and results of a team in each closed round, the first round first."""
+    row = ladder_view(slug, group, team).standings.by_slug[team]
+    return list_of(cut_by_place(row.history, Cut(query.limit, query.after)), team_round)
+
+
+def team_round(record: RoundRecord) -> TeamRound:
+    """Return a round of a team as a document."""
+    return document(
+        TeamRound,
+        record,
+        points=plain(record.points),
+        total=plain(record.total),
+        place=record.position,
     )

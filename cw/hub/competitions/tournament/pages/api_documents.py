@@ -100,3 +100,15 @@ class RoundMatchFacts(Struct, frozen=True, kw_only=True):
     """Slugs."""
     points: list[int]
     result: str | None
+
+
+class TeamRound(Struct, frozen=True, kw_only=True):
+    """What a team has come to in a closed round; `total` and `place` are those after it."""
+
+    number: int
+    points: float
+    total: float
+    place: int
+    won: int
+    drawn: int
+    lost: int
