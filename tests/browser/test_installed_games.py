@@ -19,7 +19,14 @@ from tests.matches.playing import play_match
 
 __all__ = ["site"]
 
-DRAWN = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data"
+DRAWN = """canvas => {
+    // A copy is read: of a board that is read again and again the browser complains.
+    const context = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+    context.drawImage(canvas, 0, 0);
+    return context.getImageData(0, 0, canvas.width, canvas.height).data;
+}"""
+"""The pixels of the board."""
+
 COLOURS = f"""(canvas) => {{
     const data = new Uint32Array(({DRAWN})(canvas).buffer);
     return new Set(data).size;
