@@ -246,7 +246,13 @@ def all_pages(visitor: Visitor, start: str = "/") -> dict[str, str]:
 def all_answers(program: Program, bot: str, match: str) -> dict[str, str]:
     """Return what the API answers to who asks it for all that there is to read."""
     names = {"bot_id": bot, "match_id": match, "username": "Ann", "map_id": "m2_001", "number": "1"}
-    names |= {"slug": "t1", "group": "grodno", "challenge_id": "c_00c0ffee"}
+    names |= {
+        "slug": "t1",
+        "group": "grodno",
+        "team": "alpha",
+        "cup": "spring",
+        "challenge_id": "c_00c0ffee",
+    }
     answers = {}
     for one in OPERATIONS:
         if one.method == "GET":
