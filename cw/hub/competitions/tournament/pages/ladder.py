@@ -164,7 +164,7 @@ def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
         withdrawn=[row for row in rows if row.has_left],
         cross=results_of_round(view.standings),
         poll=poll_address("tournaments.ladder_json", view, html=1, **part.choice),
-        tag=documents.tag_of(view.documents()),
+        tag=view.polled().tag,
         **of_all_pages(view),
     )
 
@@ -288,10 +288,8 @@ def ladder_json(slug: str, group: str) -> Response:
 def polled_ladder(slug: str, group: str) -> Polled:
     """Return a ladder as figures, or as its page shows it to everybody."""
     view = ladder_view(slug, group)
-    figures = view.documents()
-    if not is_for_page():
-        return documents.polled(figures)
-    return Polled(documents.tag_of(figures), {"html": live_ladder(view, None)})
+    figures = view.polled()
+    return Polled(figures.tag, {"html": live_ladder(view, None)}) if is_for_page() else figures
 
 
 @routes.get("/t/<slug>/<group>/<team>.json")

@@ -21,6 +21,7 @@ from cw.hub.competitions.tournament.pages.header import (
 from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
+from cw.hub.pages.polls import Polled
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.remembered import Remembered
 from cw.hub.pages.request import one_reading, resources
@@ -74,14 +75,21 @@ class LadderView:
             if match.counts and len(best.intersection(match.teams)) > 1
         ]
 
-    def documents(self) -> dict[str, Any]:
-        """Return the ladder as JSON."""
-        return documents.ladder(self.standings, self.phase, self.next_at)
+    def polled(self) -> Polled:
+        """Return the ladder as JSON with its tag, made once while it stays as it is."""
+        figures = cast("Remembered[Polled]", current_app.extensions["figures of ladders"])
+        group = self.group
+        key = (group.id, group.round and group.round.number, self.phase, self.next_at, group.mark)
+        return figures.find(
+            key,
+            lambda: documents.polled(documents.ladder(self.standings, self.phase, self.next_at)),
+        )
 
 
 def install(app: Flask) -> None:
-    """Let an app cache standings."""
+    """Let an app cache standings, and ladders as JSON."""
     app.extensions["ladders"] = Remembered[GroupStandings](MOST_CACHED)
+    app.extensions["figures of ladders"] = Remembered[Polled](MOST_CACHED)
 
 
 def cached(  # noqa: PLR0913

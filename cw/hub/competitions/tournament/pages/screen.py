@@ -8,7 +8,6 @@ from typing import Final
 from flask import render_template, request, url_for
 
 from cw.hub.competitions.tournament import timeline, words
-from cw.hub.competitions.tournament.pages import documents
 from cw.hub.competitions.tournament.pages.header import Header
 from cw.hub.competitions.tournament.pages.ladder_view import LadderView
 from cw.hub.competitions.tournament.pages.table import competing_rows
@@ -93,7 +92,7 @@ def screen_page(view: LadderView, poll: str) -> str:
         address=address_of(tournament, view.group, turn=turn),
         following=following(view) if turn else "",
         poll=poll,
-        tag=documents.tag_of(view.documents()),
+        tag=view.polled().tag,
         words=words,
     )
 
