@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from cw.hub.accounts import users
 from cw.hub.store.tables import User
 from tests.hub.conftest import ON_SQLITE
+from tests.hub.program import make_admin
 from tests.hub.sites import Site, Visitor, words_of
 
 pytestmark = ON_SQLITE
@@ -19,8 +19,7 @@ PEOPLE = "/admin/people"
 def ada(site: Site) -> Visitor:
     """Return the browser of an admin."""
     visitor = site.player("Ada")
-    with site.resources.database.writing() as session:
-        users.set_role(session, site.clock, "Ada", "admin")
+    make_admin(site, "Ada")
     return visitor
 
 

@@ -112,9 +112,9 @@ def test_a_host_changes_and_removes_it(
     assert send(ada, f"{page}/{verb}", page, picture((30, 40))).status_code == 303
     second = digest_of(site, f"{kind}/paint")
     assert None not in (first, second)
-    shown = ada.open(page)
-    assert "The picture is kept." in words_of(shown)
-    assert re.findall('class="banner" src="([^"]+)"', shown.text) == [f"/avatar/{second}.webp"]
+    answer = ada.open(page)
+    assert "The picture is kept." in words_of(answer)
+    assert re.findall('class="banner" src="([^"]+)"', answer.text) == [f"/avatar/{second}.webp"]
     for wrong in (b"", b"no picture", picture((2001, 2000))):
         answer = send(ada, f"{page}/{verb}", page, wrong)
         assert (answer.status_code, NO_PICTURE in words_of(answer)) == (422, True)
