@@ -69,7 +69,7 @@ FOLDERS = frozenset(
     ".".join(path.parent.relative_to(ROOT).parts) for path in MODULES if path.name == "__init__.py"
 )
 
-MOST_MODULES = 17
+MOST_MODULES = 16
 """In a folder, beside its `__init__.py`: a subject that needs more is several."""
 
 MOST_LINES = 360

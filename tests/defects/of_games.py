@@ -8,14 +8,14 @@ from tests.defects.defect import defect
 
 GAMES: Final = (
     defect(
-        "cw/games/hexagon/rules.py",
+        "cw/games/hexagon/rules/__init__.py",
         "placed[index] % 2 == 0",
         "placed[index] % 2 == 1",
         "A jump is earned by the first multiplication of two.",
         "games/hexagon",
     ),
     defect(
-        "cw/games/hexagon/rules.py",
+        "cw/games/hexagon/rules/__init__.py",
         "for mover in (color, 3 - color):",
         "for mover in (color,):",
         "A battle ends when one colour cannot move.",

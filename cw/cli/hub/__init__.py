@@ -36,7 +36,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "Verify the ratings of rated competitions from their matches, or rewrite them.",
     ),
     "competition": Place(
-        "cw.cli.hub.competition:competition",
+        "cw.cli.hub.competition.commands:competition",
         "Create, configure, pause and resume competitions.",
     ),
     "doctor": Place(

@@ -19,7 +19,7 @@ from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, make_private_folder, opened
 from cw.hub.operation.settings import HubSettings
 from cw.hub.site.application import create_hub
-from cw.hub.site.demo import PEOPLE, fill
+from cw.hub.site.demo.filling import PEOPLE, fill
 from cw.hub.site.processes.roles import begin_heartbeat, everything, folder_locked
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run

@@ -16,7 +16,7 @@ from cw.games.hexagon.protocol import (
     read_ok,
 )
 from cw.games.hexagon.rules import Hexagon, legal_moves
-from cw.games.hexagon.state import Move, State
+from cw.games.hexagon.rules.state import Move, State
 from cw.games.rules import Fault, Player
 from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
 

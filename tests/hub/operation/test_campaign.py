@@ -18,7 +18,7 @@ from cw.hub.matches import planning
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
-from cw.hub.site.demo import BOTS
+from cw.hub.site.demo.filling import BOTS
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Match, Worker

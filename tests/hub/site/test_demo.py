@@ -15,8 +15,8 @@ from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
-from cw.hub.site import demo
-from cw.hub.site.demo_tournaments import FINAL_AFTER, OVER_AFTER
+from cw.hub.site.demo import filling as demo
+from cw.hub.site.demo.tournaments import FINAL_AFTER, OVER_AFTER
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.site.processes.roles import folder_locked

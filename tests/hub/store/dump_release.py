@@ -21,7 +21,7 @@ from cw.hub.operation.backup import backups
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
-from cw.hub.site.demo import fill
+from cw.hub.site.demo.filling import fill
 from cw.hub.site.processes.roles import everything
 from cw.hub.store.migrations import head
 from cw.hub.store.tables import Match

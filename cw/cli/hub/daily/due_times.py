@@ -7,7 +7,7 @@ from typing import Final
 import click
 from sqlalchemy.orm import Session
 
-from cw.cli.hub.acting import do
+from cw.cli.hub.competition.acting import do
 from cw.cli.hub.options import as_json, with_settings
 from cw.cli.hub.user import tell
 from cw.errors import UsageError

@@ -7,8 +7,8 @@ from random import Random
 from typing import Final
 
 from cw.errors import UsageError, short
-from cw.games.hexagon.grid import LARGEST, SMALLEST, STONE, Cell, Grid, grid
-from cw.games.hexagon.state import State
+from cw.games.hexagon.rules.grid import LARGEST, SMALLEST, STONE, Cell, Grid, grid
+from cw.games.hexagon.rules.state import State
 from cw.games.rules import Json, refuse_unknown_options
 
 OPTIONS: Final = ("size", "stones", "cells")

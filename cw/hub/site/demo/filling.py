@@ -21,7 +21,7 @@ from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches.practice import practise
 from cw.hub.operation.resources import Resources
-from cw.hub.site.demo_tournaments import begin_tournaments
+from cw.hub.site.demo.tournaments import begin_tournaments
 from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.sealing import stored_key
 from cw.hub.store.tables import Bot

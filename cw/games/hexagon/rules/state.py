@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from cw.errors import FaultKind
-from cw.games.hexagon.grid import Cell, Grid, grid
+from cw.games.hexagon.rules.grid import Cell, Grid, grid
 
 Change: TypeAlias = tuple[int, int, int, int]
 """Row, column, old value and new value of a cell that a move changes."""

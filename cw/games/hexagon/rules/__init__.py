@@ -7,9 +7,9 @@ from dataclasses import replace
 from random import Random
 
 from cw.errors import IllegalAction, OutOfTurn
-from cw.games.hexagon import boards
-from cw.games.hexagon.grid import distance
-from cw.games.hexagon.state import Change, DecidingFault, Move, State, is_cell
+from cw.games.hexagon.rules import boards
+from cw.games.hexagon.rules.grid import distance
+from cw.games.hexagon.rules.state import Change, DecidingFault, Move, State, is_cell
 from cw.games.rules import Fault, Json, Outcome, Player
 
 

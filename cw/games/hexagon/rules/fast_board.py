@@ -13,8 +13,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from cw.games.hexagon.grid import Cell, axial, grid
-from cw.games.hexagon.state import Move, State
+from cw.games.hexagon.rules.grid import Cell, axial, grid
+from cw.games.hexagon.rules.state import Move, State
 
 
 class BitTables(NamedTuple):

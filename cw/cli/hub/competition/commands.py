@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from cw.cli.groups import HelpfulGroup
 from cw.cli.hub import daily, tournament
-from cw.cli.hub.acting import do
-from cw.cli.hub.new_competition import new
+from cw.cli.hub.competition.acting import do
+from cw.cli.hub.competition.creation import new
 from cw.cli.hub.options import as_json, with_settings
 from cw.cli.hub.tournament.acting import FILE
 from cw.cli.hub.tournament.creation import read_text

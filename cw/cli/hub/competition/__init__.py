@@ -1,0 +1,1 @@
+"""`cw hub competition`: competitions of every format, for the operator."""

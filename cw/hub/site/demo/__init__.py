@@ -1,0 +1,1 @@
+"""A hub to look around in."""
