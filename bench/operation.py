@@ -31,8 +31,8 @@ from cw.hub.bots.checks.jobs import sweep_bots
 from cw.hub.clock import Clock
 from cw.hub.competitions.rated import proof
 from cw.hub.matches import planning
+from cw.hub.matches.interruptions import queue_all
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.states import queue_all
 from cw.hub.operation.backup import backups
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue

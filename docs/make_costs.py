@@ -20,8 +20,8 @@ from cw.hub.accounts.registration_limits import INVITED, MoreIfInvited, registra
 from cw.hub.operation.queue import CeleryQueue  # noqa: E402
 from cw.hub.operation.resources import opened  # noqa: E402
 from cw.hub.operation.settings import HubSettings  # noqa: E402
-from cw.hub.pages import limits as counting  # noqa: E402
-from cw.hub.pages.limits import OTHERS, Limit  # noqa: E402
+from cw.hub.pages import limiter as counting  # noqa: E402
+from cw.hub.pages.limiter import OTHERS, Limit  # noqa: E402
 from cw.hub.site import limits  # noqa: E402
 from cw.hub.site.application import create_hub  # noqa: E402
 

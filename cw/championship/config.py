@@ -20,9 +20,9 @@ from cw.errors import UsageError
 from cw.files import make_folder, write_whole
 from cw.games.registry import load_endings, load_game, load_protocol
 from cw.games.rules import Json
+from cw.league.contest_formats import Format
 from cw.league.contests import Contest
 from cw.league.fixtures import Fixture
-from cw.league.formats import Format
 from cw.league.line_ups import FREE_FOR_ALL
 from cw.matches.spec import SandboxPolicy
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from cw.arena.fault_text import on_one_line
+from cw.arena.one_line import on_one_line
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, LineFormat
 from cw.championship.journal import Journal, shortened, stem_of

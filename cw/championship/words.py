@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from cw.arena.fault_text import on_one_line
+from cw.arena.one_line import on_one_line
 from cw.championship.entries import Entry, EntryFault
 from cw.championship.journal import shortened
 from cw.games.endings import FORFEITS

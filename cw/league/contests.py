@@ -41,7 +41,7 @@ from cw.league.standings import (
     ranked,
     with_rests,
 )
-from cw.league.ties import TieBreaker
+from cw.league.tie_breaks import TieBreaker
 
 TableFormat: TypeAlias = Literal["round-robin", "double-round-robin", "swiss", "gauntlet"]
 

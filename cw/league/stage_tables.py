@@ -10,7 +10,7 @@ from typing import Final
 from cw.league.fixtures import Result, Results, Round, open_fixtures
 from cw.league.schedule import resting
 from cw.league.standings import NO_RESTS, Order, TableRow, table
-from cw.league.ties import Settled, TieBreaker
+from cw.league.tie_breaks import Settled, TieBreaker
 
 ADVANCING: Final = 2
 """Teams of a group that go on to the knockout."""

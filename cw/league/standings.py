@@ -7,8 +7,8 @@ player, and against it count the scores of all others, once in each comparison.
 
 Teams are ranked by wins (or by win rate where some may have played more than others), then by the
 share of their own points in all points, then by the same two figures of the matches between those
-that are still equal. Whoever is equal after that shares a rank here; `cw.league.ties` separates
-them where it matters.
+that are still equal. Whoever is equal after that shares a rank here; `cw.league.tie_breaks`
+separates them where it matters.
 
 The comparisons of one match depend on each other, so an interval of a win rate takes the number of
 matches for its size, not that of comparisons.

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from cw.arena.seats import STRAY
-from cw.errors import FaultKind
 from cw.games.codec import is_fault
 from cw.games.endings import FORFEITS, RESIGNATIONS, Endings, as_clause
 from cw.games.registry import load_endings
 from cw.games.rules import Player
-from cw.games.status_faults import SERVER_ERROR
+from cw.matches.fault_words import did
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
-
-DID: Final[Mapping[FaultKind, str]] = {
-    "startup": "could not be started",
-    "disconnected": "closed its connection",
-    "timeout": "did not answer in time",
-    "crashed": "crashed",
-    "malformed": "sent an unreadable answer",
-    "illegal": "made an illegal move",
-    "oversize": "sent an answer that was too long",
-}
-"""What a bot did whose fault is of this kind."""
-
-CAUSED: Final[Mapping[str, str]] = {
-    SERVER_ERROR: "answered with an error",
-    STRAY: "printed a line that is not an answer",
-}
-"""What a bot did that sent an unreadable answer, by the cause of its fault."""
 
 MOST_COMPARED: Final = 3
 """Numbers that are set against the winner's."""
@@ -64,12 +45,6 @@ def forfeit(result: MatchResult) -> MatchFault | None:
     if result.reason not in FORFEITS or not lost:
         return None
     return lost[0] if lost[0].kind == "startup" else lost[-1]
-
-
-def did(fault: MatchFault) -> str:
-    """Return what the bot of a fault did, after its name."""
-    caused = CAUSED.get(fault.cause) if fault.kind == "malformed" else None
-    return caused or DID[fault.kind]
 
 
 def never_played(result: MatchResult) -> list[int]:

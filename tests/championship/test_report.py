@@ -21,8 +21,8 @@ from cw.championship.report import (
 )
 from cw.championship.report_document import snapshot
 from cw.championship.spreadsheets import harmless
+from cw.league.contest_formats import FORMATS
 from cw.league.fixtures import Fixture, open_fixtures
-from cw.league.formats import FORMATS
 
 EVIL = "<img src=x onerror=alert(1)>"
 

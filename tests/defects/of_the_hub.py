@@ -215,14 +215,14 @@ MATCHES: Final = (
         "hub/matches/test_matches.py",
     ),
     defect(
-        "cw/hub/matches/states.py",
+        "cw/hub/matches/interruptions.py",
         "return reap_where(session, clock, Match.lease_until < clock())",
         "return reap_where(session, clock, Match.lease_until > clock())",
         "Matches are taken from the workers that live.",
         "hub/matches/test_matches.py",
     ),
     defect(
-        "cw/hub/matches/states.py",
+        "cw/hub/matches/interruptions.py",
         "is_last = Match.troubles + 1 >= MOST_TROUBLES",
         "is_last = Match.troubles >= MOST_TROUBLES",
         "A match fails after six troubles.",

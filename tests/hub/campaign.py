@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from cw.games.registry import load_game
 from cw.hub.clock import utc_now
-from cw.hub.matches import planning, states
+from cw.hub.matches import interruptions, planning
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.replays import objects_of, viewed_key
 from cw.hub.operation.resources import Resources
@@ -143,7 +143,7 @@ def is_done(resources: Resources, number: float) -> bool:
     """Return whether so many matches are done; while the database is away nobody knows."""
     try:
         with resources.database.reading() as session:
-            return states.counts(session).get("done", 0) >= number
+            return interruptions.counts(session).get("done", 0) >= number
     except DBAPIError:
         return False
 
@@ -226,7 +226,7 @@ def count_over(resources: Resources, before: int) -> int:
     """Return how many matches are over; as many as were known while the database is away."""
     try:
         with resources.database.reading() as session:
-            counts = states.counts(session)
+            counts = interruptions.counts(session)
     except DBAPIError:
         return before
     return counts.get("done", 0) + counts.get("failed", 0)
@@ -249,7 +249,7 @@ def check_everything(resources: Resources, number: int) -> None:
     What a killed attempt has stored is gone after the upkeep, and nothing else.
     """
     with resources.database.reading() as session:
-        assert states.counts(session) == {"done": number}
+        assert interruptions.counts(session) == {"done": number}
         played = session.scalars(select(Battle)).all()
         assert len(played) == number
         unranked = select(func.count()).select_from(MatchParticipant)

@@ -18,7 +18,7 @@ from flask import Flask
 from jinja2.bccache import Bucket, BytecodeCache
 
 from cw.hub.accounts.access.passwords import Passwords
-from cw.hub.accounts.mails import mail
+from cw.hub.accounts.mails import delivery
 from cw.hub.competitions.format import Format
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.operation.resources import Resources
@@ -121,8 +121,8 @@ class Site:
         """Do what waits in the queue."""
         waiting, self.queue.jobs[:] = list(self.queue.jobs), []
         for job, arguments, _ in waiting:
-            assert job == mail.MAIL
-            mail.send_mail(self.resources, *arguments)  # type: ignore[arg-type]
+            assert job == delivery.MAIL
+            delivery.send_mail(self.resources, *arguments)  # type: ignore[arg-type]
 
     def mails(self) -> list[str]:
         """Return the mails that were written to files, the first first."""

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cw.league.contest_formats import FORMATS, Format
 from cw.league.contests import Championship, Contest
 from cw.league.fixtures import Fixture, Result, open_fixtures
-from cw.league.formats import FORMATS, Format
 from cw.league.standings import by_win_rate, ranked, table
 from tests.effort import amount
 from tests.league.playing import (

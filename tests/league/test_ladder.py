@@ -9,15 +9,16 @@ from random import Random
 import pytest
 
 from cw.league.ladder.boards import BoardSpec, active_boards, next_board
+from cw.league.ladder.final_order import EntryTotals, final_order
 from cw.league.ladder.phases import GroupEvent, Phase, due_now, phase
-from cw.league.ladder.places import EntryTotals, final_order, positions
+from cw.league.ladder.places import positions
 from cw.league.ladder.points import (
     POINTS,
+    EvenGames,
     GameResult,
     PlayedMatch,
     Scoring,
     Tally,
-    TieBreak,
     crosstable,
     match_points,
     result,
@@ -108,7 +109,7 @@ def test_a_result_is_counted_in_games(games: list[GameResult], text: str, outcom
     ],
 )
 def test_scores_tell_equal_results_apart_where_that_is_set(
-    tiebreak: TieBreak, scores: tuple[int, int], outcome: str
+    tiebreak: EvenGames, scores: tuple[int, int], outcome: str
 ) -> None:
     assert result([GameResult((1, 1), scores)], 0, 1, tiebreak).outcome == outcome
     assert result([GameResult((1, 2), (0, 49))], 0, 1, tiebreak).outcome == "won"

@@ -29,7 +29,7 @@ from typing import Final
 
 from sqlalchemy import select
 
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.operation.keys import try_all
 from cw.hub.store.sealing import Sealer, new_master_key
 from cw.hub.store.tables import Battle, Match
@@ -254,7 +254,7 @@ def counted_once(hub: Composed) -> Stroke:
     """Hold rows against each other: each rated match has one place in the order, and one result."""
     began = time.monotonic()
     with reading(hub) as session:
-        matches = states.counts(session)
+        matches = interruptions.counts(session)
         ordered = select(Match.seq).where(Match.seq.is_not(None)).order_by(Match.seq)
         order = session.scalars(ordered).all()
         battles = session.scalars(select(Battle.replay_key)).all()

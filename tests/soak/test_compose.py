@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from cw.cli import main
 from cw.hub.competitions import verbs as competitions
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.store.database import Database
 from tests.browser.conftest import ARGUMENTS, find_chromium
 from tests.hub.campaign import wait_until
@@ -59,7 +59,7 @@ def has_begun(hub: Composed) -> bool:
 def done(hub: Composed) -> int:
     """Return how many matches are done."""
     with reading(hub) as session:
-        return states.counts(session).get("done", 0)
+        return interruptions.counts(session).get("done", 0)
 
 
 def test_a_rated_match_is_played_and_its_replay_opened(tmp_path: Path) -> None:

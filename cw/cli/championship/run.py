@@ -16,7 +16,7 @@ from cw.cli.championship.playing import play
 from cw.cli.options import OPTION, SANDBOX, read_option
 from cw.errors import UsageError
 from cw.games.rules import Json
-from cw.league.formats import FORMATS
+from cw.league.contest_formats import FORMATS
 from cw.matches.spec import SandboxPolicy
 from cw.visible import visible
 

@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from cw.arena.bots import BotSpec
-from cw.arena.fault_text import on_one_line
+from cw.arena.one_line import on_one_line
 from cw.arena.sandbox import Sandbox
 from cw.championship.teams import Team, UnfitTeam, read_each
 from cw.cli.championship.options import GAME, PLACE

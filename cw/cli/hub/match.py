@@ -7,7 +7,7 @@ import click
 from cw.cli.hub.options import with_settings
 from cw.errors import UsageError
 from cw.hub.accounts import audit
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
 from cw.hub.operation.settings import HubSettings
@@ -29,7 +29,7 @@ def requeue(settings: HubSettings, match_id: str) -> None:
         opened(settings, CeleryQueue(settings)) as resources,
         resources.database.writing() as session,
     ):
-        if not states.requeue_failed(session, match_id):
+        if not interruptions.requeue_failed(session, match_id):
             raise UsageError(f"{match_id} is not a failed match")
         audit.note(session, resources.clock, OPERATOR, "requeue", f"match:{match_id}")
     click.echo(f"{match_id} is queued")
@@ -45,7 +45,7 @@ def void(settings: HubSettings, match_id: str, reason: str) -> None:
         opened(settings, CeleryQueue(settings)) as resources,
         resources.database.writing() as session,
     ):
-        if not states.void(session, resources.clock, match_id, reason):
+        if not interruptions.void(session, resources.clock, match_id, reason):
             raise UsageError(f"{match_id} is not a waiting match")
         audit.note(session, resources.clock, OPERATOR, "void", f"match:{match_id}")
     click.echo(f"{match_id} is cancelled")

@@ -28,7 +28,7 @@ from cw.lab.league.running import (
     play_league,
     read_league,
 )
-from cw.lab.league.standing import Standing, document
+from cw.lab.league.standing import LeagueStandings, document
 from cw.lab.playing import Players
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.wsgi import listen, serving
@@ -150,7 +150,7 @@ def played(planner: Planner, jobs: int, matches: int | None, page: Watch, *, ver
     """Play a league, and show how it stands."""
 
     async def experiment(playing: Players, progress: LabProgress) -> None:
-        def watch(standing: Standing) -> None:
+        def watch(standing: LeagueStandings) -> None:
             progress.league(standing)
             page(standing)
 
@@ -160,7 +160,7 @@ def played(planner: Planner, jobs: int, matches: int | None, page: Watch, *, ver
     run(experiment, jobs, "the same command goes on", verbose=verbose)
 
 
-def show(standing: Standing, *, as_json: bool) -> None:
+def show(standing: LeagueStandings, *, as_json: bool) -> None:
     """Print a league."""
     with while_read():
         if as_json:

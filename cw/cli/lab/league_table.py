@@ -10,14 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from cw.lab.evidence import counted
-from cw.lab.league.standing import Place, Standing
+from cw.lab.league.standing import LeagueStandings, Place
 
 HEADINGS: Final = ("rating", "95 %", "matches", "faults", "since")
 MOST_CROSSED: Final = 8
 """Versions in the table of meetings: more do not fit beside each other."""
 
 
-def print_league(standing: Standing) -> None:
+def print_league(standing: LeagueStandings) -> None:
     """Print a league."""
     console = Console(highlight=False)
     # Printed by click, as rich would end the command where nobody reads on.
@@ -30,12 +30,12 @@ def print_league(standing: Standing) -> None:
     click.echo(text.get(), nl=False)
 
 
-def live(standing: Standing) -> Group:
+def live(standing: LeagueStandings) -> Group:
     """Return what the terminal shows while a league is played."""
     return Group(Text(counted(standing.matches, "match")), versions(standing))
 
 
-def versions(standing: Standing) -> Table:
+def versions(standing: LeagueStandings) -> Table:
     """Return the table of the versions, the strongest first."""
     table = Table(box=None, pad_edge=False)
     table.add_column("version", overflow="fold")
@@ -58,7 +58,7 @@ def cells(place: Place) -> list[str]:
     ]
 
 
-def meetings(standing: Standing) -> Table:
+def meetings(standing: LeagueStandings) -> Table:
     """Return what the strongest versions have scored against each other."""
     names = [place.name for place in standing.places[:MOST_CROSSED]]
     table = Table(box=None, pad_edge=False)
@@ -71,7 +71,7 @@ def meetings(standing: Standing) -> Table:
     return table
 
 
-def scored(standing: Standing, name: str, other: str) -> str:
+def scored(standing: LeagueStandings, name: str, other: str) -> str:
     """Return what a version has scored against another one: `62% 13`; "" if they never met."""
     score, matches = standing.cross.get((name, other), (0.0, 0))
     return f"{score / matches:.0%} {matches}" if matches else ""

@@ -13,7 +13,7 @@ from cw.cli.output.announcements import Announcements
 from cw.cli.output.stderr import Stderr
 from cw.lab.comparison import Comparison
 from cw.lab.evidence import counted
-from cw.lab.league.standing import Standing
+from cw.lab.league.standing import LeagueStandings
 from cw.lab.tuning import Course, moves
 from cw.lab.words import progress
 
@@ -65,7 +65,7 @@ class LabProgress:
         """Show how a comparison stands."""
         self.show(f"{progress(comparison)}{self._left(comparison)}", comparison.scores.pairs)
 
-    def league(self, standing: Standing) -> None:
+    def league(self, standing: LeagueStandings) -> None:
         """Show how a league stands: in a terminal its table, elsewhere who leads."""
         first = standing.places[0]
         count = counted(standing.matches, "match")

@@ -21,7 +21,7 @@ from cw.hub.accounts.pages import (
 from cw.hub.accounts.pages import routes as account_routes
 from cw.hub.accounts.settings_pages import own_account, own_settings, show_with
 from cw.hub.accounts.settings_pages import routes as settings_routes
-from cw.hub.pages.limits import note_done
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 

@@ -25,7 +25,7 @@ from cw.hub.accounts.access.actor import actor, enter, leave, player, players_on
 from cw.hub.accounts.access.passwords import Passwords
 from cw.hub.accounts.access.tickets import LinkKind
 from cw.hub.accounts.mails import outbox
-from cw.hub.pages import limits
+from cw.hub.pages import limiter
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.store.database import Writing
@@ -134,7 +134,7 @@ def is_password(account: people.Account, password: str) -> bool:
 
 def fail(user_id: int | None) -> None:
     """Count and note a wrong password."""
-    limits.note_wrong_password()
+    limiter.note_wrong_password()
     note("wrong password", user_id)
 
 
@@ -255,7 +255,7 @@ def forgot() -> ResponseReturnValue:
 def reset(ticket: str) -> ResponseReturnValue:
     """Let who has a link choose a new password."""
     if not is_open("reset", ticket):
-        limits.note_wrong_link()
+        limiter.note_wrong_link()
         return expired(RESET_EXPIRED)
     form = forms.ResetForm(request.form)
     if request.method == "GET":

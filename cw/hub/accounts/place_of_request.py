@@ -10,7 +10,7 @@ from typing import Final
 from flask import Response, after_this_request, current_app, request
 
 from cw.hub.accounts import places
-from cw.hub.pages.limits import network
+from cw.hub.pages.limiter import network
 from cw.hub.pages.request import one_reading, resources
 
 LASTS: Final = timedelta(days=365)

@@ -14,7 +14,7 @@ from flask import current_app, g, session
 
 from cw.hub.accounts.github import NEXT
 from cw.hub.accounts.pages import next_path
-from cw.hub.pages.limits import network
+from cw.hub.pages.limiter import network
 from cw.hub.pages.parts import Application
 from cw.hub.pages.request import one_reading
 from cw.hub.store.database import Reading

@@ -38,7 +38,7 @@ from cw.hub.bots.versions import languages
 from cw.hub.bots.versions.own_game import OF_ITS_OWN
 from cw.hub.bots.views import BotView
 from cw.hub.pages import polls
-from cw.hub.pages.limits import note_done
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources

@@ -18,10 +18,10 @@ from cw.games.registry import games_with_hidden_information
 from cw.hub.accounts import people
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.views import BotView
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.kinds import Kinds
 from cw.hub.matches.lookup import views_of, with_ratings
 from cw.hub.matches.practice import PRACTICE
-from cw.hub.matches.states import OPEN
 from cw.hub.matches.views import MatchView
 from cw.hub.pages.queries import first_of_month
 from cw.hub.store.tables import Bot, Match, MatchParticipant, User

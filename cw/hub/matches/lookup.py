@@ -12,8 +12,8 @@ from sqlalchemy import Row, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import games_with_hidden_information
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.kinds import Kinds
-from cw.hub.matches.states import OPEN
 from cw.hub.matches.views import KindTraits, MatchView, SeatView
 from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (

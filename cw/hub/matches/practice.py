@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.views import name_key
 from cw.hub.clock import Clock
-from cw.hub.matches import planning, states
+from cw.hub.matches import interruptions, planning
 from cw.hub.matches.kinds import Kind
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.store.tables import (
@@ -75,7 +75,7 @@ def match_of(session: Session, bot: int) -> str | None:
         .where(
             MatchParticipant.bot_id == bot,
             or_(Match.kind == PRACTICE.name, Match.id == Rating.playing_id),
-            Match.state.in_(states.OPEN),
+            Match.state.in_(interruptions.OPEN),
         )
         .limit(1)
     )

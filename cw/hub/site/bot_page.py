@@ -30,7 +30,7 @@ from cw.hub.matches.challenges import pages as challenges
 from cw.hub.matches.comparisons import pages as comparisons
 from cw.hub.matches.listings import PLACES, Choice
 from cw.hub.matches.pages import shown_kinds
-from cw.hub.pages.limits import allowance, note_done
+from cw.hub.pages.limiter import allowance, note_done
 from cw.hub.pages.parts import ago, notice
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.formats import site_formats

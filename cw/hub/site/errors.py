@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 from cw.errors import ArenaError
 from cw.hub.accounts.access.actor import VISITOR, actor
 from cw.hub.api import problems
-from cw.hub.pages import expired_forms, limits
+from cw.hub.pages import expired_forms, limiter
 from cw.hub.pages.request import resources
 from cw.hub.pages.security import SCRIPTED, family
 from cw.hub.store.database import AWAY, reason
@@ -85,13 +85,13 @@ def expire(_error: CSRFError) -> Response:
 
 def refuse_more() -> Response:
     """Answer who has met a limit with the time of its end."""
-    moment = limits.retry_at()
+    moment = limiter.retry_at()
     now = resources().clock()
     seconds = max(1, int((moment - now).total_seconds()))
-    words = limits.too_many_words(moment)
+    words = limiter.too_many_words(moment)
     if problems.is_for_programs():
         message = escape(words).striptags()
-        response = problems.refusal(429, message, limit=limits.met(), retry_after=seconds)
+        response = problems.refusal(429, message, limit=limiter.met(), retry_after=seconds)
     else:
         response = answer(429, "Too many requests", words)
     response.headers["Retry-After"] = str(seconds)

@@ -12,8 +12,8 @@ from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.access.own_limits import OwnAmount
 from cw.hub.accounts.registration_limits import MoreIfInvited, registrant
 from cw.hub.bots import views as bot_views
-from cw.hub.pages import limits
-from cw.hub.pages.limits import Limit, network
+from cw.hub.pages import limiter
+from cw.hub.pages.limiter import Limit, network
 from cw.hub.pages.request import one_reading, resources
 
 READS: Final = "120 per minute"
@@ -146,7 +146,7 @@ def give_back_guess(response: Response) -> Response:
     tried than the limit says.
     """
     if request.endpoint in WITH_PASSWORD and not g.get("wrong_password"):
-        limits.give_back_of(GUESSES)
+        limiter.give_back_of(GUESSES)
     return response
 
 
@@ -332,7 +332,7 @@ def all_limits(app: Flask) -> tuple[Limit, ...]:
 
 def install(app: Flask, storage: str) -> None:
     """Put the limits before the views of an app."""
-    limits.install(app, storage, all_limits(app), is_exempt)
+    limiter.install(app, storage, all_limits(app), is_exempt)
     own_limits.install(app, lockable())
     app.after_request(give_back_guess)
 

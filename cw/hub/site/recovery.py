@@ -15,10 +15,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.hub.accounts import deleted
+from cw.hub.accounts import deletion_notes
 from cw.hub.accounts.mails import outbox
 from cw.hub.clock import Clock, utc_now
-from cw.hub.matches.states import queue_all
+from cw.hub.matches.interruptions import queue_all
 from cw.hub.operation import keys
 from cw.hub.operation.backup import backups, sources
 from cw.hub.operation.backup.backup_job import COPIED
@@ -65,11 +65,11 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
     if objects and isinstance(source, Path):
         raise UsageError("there are no objects beside a file: name the store of the back-up")
     # Asked for before anything is written: none shall be missed as a store is away.
-    deletions = deleted.noted(stores_of(source, settings))
+    deletions = deletion_notes.noted(stores_of(source, settings))
     header = fill(database, source, settings)
     count = copy_back(source, settings) if objects and isinstance(source, Stored) else 0
     with database.writing() as session:
-        again = deleted.repeat(session, deletions)
+        again = deletion_notes.repeat(session, deletions)
     return Recovery(header, count, again, differences(database))
 
 

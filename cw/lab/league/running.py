@@ -24,7 +24,7 @@ from cw.files import make_folder, write_whole
 from cw.games.registry import load_game, load_play_options, load_strategies
 from cw.games.rules import Json
 from cw.lab.journal import Journal, MatchLine, read_lines
-from cw.lab.league.standing import Known, Standing
+from cw.lab.league.standing import Known, LeagueStandings
 from cw.lab.league.versions import STORE, Stamp, Store, Version, stamps
 from cw.lab.playing import Players, Save
 from cw.matches.run import check_number
@@ -139,7 +139,7 @@ def versions_of(league: League, store: Store, bots: Iterable[str]) -> tuple[Vers
     return (*versions, *(Version(BotSpec(name, "builtin", name), "") for name in names))
 
 
-def looked_at(league: League) -> Standing:
+def looked_at(league: League) -> LeagueStandings:
     """Return how a league stands that another process may be playing; nothing is changed."""
     known, store = Known(), Store(league.folder, league.game)
     versions = versions_of(league, store, stamps(league.folder))
@@ -182,7 +182,7 @@ class Planner:
         names = [version.name for version in self.field.versions]
         self.known.take(tuple(self.journal.lines.values()), names)
 
-    def standing(self) -> Standing:
+    def standing(self) -> LeagueStandings:
         """Return how the league stands now."""
         self.take()
         return self.known.standing(self.field.versions)
@@ -235,7 +235,7 @@ def begun(lines: Iterable[MatchLine]) -> dict[int, tuple[str, ...]]:
     return dict(sorted(meetings.items()))
 
 
-Watch: TypeAlias = Callable[[Standing], None]
+Watch: TypeAlias = Callable[[LeagueStandings], None]
 """Is told how a league stands after each match."""
 
 

@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeagueStandings:
     """A league at one moment."""
 
     matches: int
@@ -93,7 +93,7 @@ class Known:
         matches = [[here[name] for name in match if name in here] for match in flying]
         return tuple(playing[number] for number in most_informative(known, matches, seats, rng))
 
-    def standing(self, versions: Iterable[Version]) -> Standing:
+    def standing(self, versions: Iterable[Version]) -> LeagueStandings:
         """Return the table, with the versions that play now and those that did."""
         since = {version.name: version.since for version in versions}
         played, faults = self._played, self._faults
@@ -103,7 +103,7 @@ class Known:
             for name, at in self.names.items()
         ]
         table.sort(key=lambda place: (-place.rating.mu, place.name))
-        return Standing(self._matches, tuple(table), self._cross())
+        return LeagueStandings(self._matches, tuple(table), self._cross())
 
     def _cross(self) -> dict[tuple[str, str], tuple[float, int]]:
         names, meetings = list(self.names), self._meetings
@@ -121,7 +121,7 @@ def places(ranks: Sequence[int | None]) -> list[int]:
     return [len(ranks) + 1 if rank is None else rank for rank in ranks]
 
 
-def document(standing: Standing) -> dict[str, Json]:
+def document(standing: LeagueStandings) -> dict[str, Json]:
     """Return a league for programs."""
     return {
         "matches": standing.matches,

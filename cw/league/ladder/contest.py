@@ -10,7 +10,8 @@ from typing import Final
 from cw.errors import UsageError
 from cw.league.contests import Contest
 from cw.league.fixtures import Fixture, Results, Round, open_fixtures
-from cw.league.ladder.places import EntryTotals, final_order, positions
+from cw.league.ladder.final_order import EntryTotals, final_order
+from cw.league.ladder.places import positions
 from cw.league.ladder.points import (
     POINTS,
     Crosstable,
@@ -25,7 +26,7 @@ from cw.league.ladder.rounds import derived_seed, pairs
 from cw.league.schedule import check_teams
 from cw.league.stage_tables import StageTable, played
 from cw.league.standings import Order, table
-from cw.league.ties import Settled
+from cw.league.tie_breaks import Settled
 
 LADDER: Final = "ladder"
 
@@ -39,7 +40,7 @@ class Ladder(Contest):
     """Rounds in which every two teams meet, played one after the other.
 
     A win over a team that stands higher at the start of the round is worth more (`POINTS`). At the
-    end no two teams share a place: `places.final_order` says what decides.
+    end no two teams share a place: `final_order` says what decides.
 
     >>> ladder = Ladder(("ann", "bob", "cy"), seed=1, number=2)
     >>> [fixture.players for fixtures in ladder.rounds({}) for fixture in fixtures]

@@ -10,7 +10,8 @@ from typing import Final, Generic, Literal, TypeAlias
 from cw.league.ladder.rounds import T
 
 Outcome: TypeAlias = Literal["won", "drawn", "lost"]
-TieBreak: TypeAlias = Literal["none", "score"]
+EvenGames: TypeAlias = Literal["none", "score"]
+"""What decides a match of as many games won as lost: nothing, or the sum of scores."""
 
 POINTS: Final[Mapping[str, int]] = {
     "win_higher": 4,
@@ -44,7 +45,7 @@ class PairResult:
     score: float
     """Sum over the games."""
     against: float
-    tiebreak: TieBreak = "none"
+    tiebreak: EvenGames = "none"
 
     @property
     def outcome(self) -> Outcome:
@@ -65,7 +66,7 @@ def outcome_of(lead: float) -> Outcome:
 
 
 def result(
-    games: Iterable[GameResult], seat: int, other: int, tiebreak: TieBreak = "none"
+    games: Iterable[GameResult], seat: int, other: int, tiebreak: EvenGames = "none"
 ) -> PairResult:
     """Return the result of a match for a seat against another."""
     games = list(games)
@@ -85,7 +86,7 @@ class Scoring:
     points: Mapping[str, int]
     """With the keys of POINTS."""
     factor: int = 1
-    tiebreak: TieBreak = "none"
+    tiebreak: EvenGames = "none"
 
     def worth(self, outcome: Outcome, position: int, opponent: int) -> int:
         """Return the points of an outcome by both positions."""

@@ -18,7 +18,7 @@ from cw.games.rules import Json
 from cw.lab.evidence import counted
 from cw.lab.journal import Journal, MatchLine
 from cw.lab.league.running import League, replays_of
-from cw.lab.league.standing import Standing
+from cw.lab.league.standing import LeagueStandings
 from cw.web.contests import changed_part, contest_server, whole_page
 from cw.web.games.game_files import game_title
 from cw.web.replays.replay_store import ReplayStore
@@ -37,7 +37,7 @@ class Stand:
     """A league at one moment."""
 
     tag: str
-    standing: Standing
+    standing: LeagueStandings
     latest: tuple[MatchLine, ...]
     """Its last matches, the latest first."""
 
@@ -45,7 +45,7 @@ class Stand:
 class LeagueDisplay:
     """What the page shows: the league as it stood after the last match."""
 
-    def __init__(self, league: League, journal: Journal, standing: Standing) -> None:
+    def __init__(self, league: League, journal: Journal, standing: LeagueStandings) -> None:
         """Show how it stands before it goes on."""
         self.league = league
         self._journal = journal
@@ -53,7 +53,7 @@ class LeagueDisplay:
         self._run, self._number = token_hex(8), 0
         self.show(standing)
 
-    def show(self, standing: Standing) -> None:
+    def show(self, standing: LeagueStandings) -> None:
         """Take in how it stands now."""
         self._number += 1
         latest = tuple(self._journal.lines.values())[: -LATEST - 1 : -1]

@@ -9,7 +9,7 @@ import requests
 from sqlalchemy import select, update
 
 from cw.hub.accounts import audit
-from cw.hub.accounts.mails import mail, outbox
+from cw.hub.accounts.mails import delivery, outbox
 from cw.hub.store.tables import Mail, Ticket, User
 from tests.hub.conftest import ON_BOTH, ON_SQLITE
 from tests.hub.sites import PASSWORD, Site, Visitor, words_of
@@ -151,7 +151,7 @@ def test_a_mail_that_cannot_be_sent_keeps_its_address_and_a_deleted_account_none
     def refuse(*_: object) -> None:
         raise OSError
 
-    monkeypatch.setattr(mail, "deliver", refuse)
+    monkeypatch.setattr(delivery, "deliver", refuse)
     ask(ada)
     site.do_jobs()
     with site.resources.database.reading() as session:

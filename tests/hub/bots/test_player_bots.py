@@ -25,7 +25,7 @@ from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
-from cw.hub.matches import lookup, states
+from cw.hub.matches import interruptions, lookup
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.practice import practise
 from cw.hub.operation.resources import Resources
@@ -449,7 +449,7 @@ def test_a_match_that_cannot_be_watched_says_why(site: Site) -> None:
 @ON_BOTH
 def test_counts_name_what_there_is(resources: Resources) -> None:
     with resources.database.reading() as session:
-        assert states.counts(session) == {}
+        assert interruptions.counts(session) == {}
 
 
 def test_rooms_are_there_without_a_game_at_the_root(site: Site) -> None:

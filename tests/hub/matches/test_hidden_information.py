@@ -193,7 +193,7 @@ def test_a_game_without_hidden_information_names_its_players(arena: Arena, site:
 def test_the_map_of_a_match_does_not_follow_from_those_before_it(arena: Arena) -> None:
     with arena.resources.database.reading() as session:
         (competition,) = rated.rated_competitions(session)
-        table = pairing.Table.of(session, arena.clock, competition)
+        table = pairing.Eligible.of(session, arena.clock, competition)
         for players, uses in table.maps.items():
             assert len(maps.longest_unused(uses or ())) == 25, players
     draws = [table.drawn_maps()[2] for _ in range(200)]

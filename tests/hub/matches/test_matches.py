@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw.hub.matches import claims, planning, results, sending, states
+from cw.hub.matches import claims, interruptions, planning, results, sending
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.results import BattleResult, SlotResult
@@ -74,16 +74,18 @@ class Hub:
         return self.do(lambda s: claims.progress(s, self.clock, claim, turn, LEASE))
 
     def interrupt(self, claim: Claim) -> bool:
-        return self.do(lambda session: states.interrupt(session, claim, "stopped"))
+        return self.do(lambda session: interruptions.interrupt(session, claim, "stopped"))
 
     def trouble(self, claim: Claim) -> bool:
-        return self.do(lambda session: states.trouble(session, self.clock, claim, "KeyError"))
+        return self.do(
+            lambda session: interruptions.trouble(session, self.clock, claim, "KeyError")
+        )
 
     def reap(self) -> int:
-        return self.do(lambda session: states.reap(session, self.clock))
+        return self.do(lambda session: interruptions.reap(session, self.clock))
 
     def requeue(self) -> int:
-        return self.do(states.requeue)
+        return self.do(interruptions.requeue)
 
     def sent(self) -> list[int]:
         return [one.id for one in self.do(lambda s: sending.to_send(s, self.clock))]
@@ -249,8 +251,8 @@ def test_a_worker_gives_back_its_own_matches_alone(hub: Hub) -> None:
     mine, other = hub.plan("a"), hub.plan("b")
     hub.claimed(mine, "me")
     hub.claimed(other, "you")
-    assert hub.do(lambda s: states.interrupt_all_of(s, "me", "stopped")) == 1
-    assert hub.do(lambda s: states.interrupt_all_of(s, "me", "stopped")) == 0
+    assert hub.do(lambda s: interruptions.interrupt_all_of(s, "me", "stopped")) == 1
+    assert hub.do(lambda s: interruptions.interrupt_all_of(s, "me", "stopped")) == 0
     assert (hub.row(mine).state, hub.row(other).state) == ("interrupted", "in_progress")
 
 
@@ -270,8 +272,8 @@ def test_five_troubles_are_too_many(hub: Hub) -> None:
     assert (row.state, row.reason) == ("failed", "KeyError")
     assert hub.sent() == []
     name = row.match_id
-    assert hub.do(lambda s: states.requeue_failed(s, name))
-    assert not hub.do(lambda s: states.requeue_failed(s, name))
+    assert hub.do(lambda s: interruptions.requeue_failed(s, name))
+    assert not hub.do(lambda s: interruptions.requeue_failed(s, name))
     assert hub.claimed(match).attempt == 6
 
 
@@ -280,7 +282,7 @@ def test_a_match_is_called_off_before_it_begins_and_not_after(hub: Hub) -> None:
     hub.claimed(playing.id)
 
     def void(name: str) -> bool:
-        return hub.do(lambda s: states.void(s, hub.clock, name, "a bot is no longer active"))
+        return hub.do(lambda s: interruptions.void(s, hub.clock, name, "a bot is no longer active"))
 
     assert void(waiting.match_id)
     assert not void(waiting.match_id)
@@ -288,7 +290,7 @@ def test_a_match_is_called_off_before_it_begins_and_not_after(hub: Hub) -> None:
     assert hub.claim(waiting.id) is None
     assert hub.row(waiting.id).reason == "a bot is no longer active"
     with hub.database.reading() as session:
-        assert states.counts(session) == {"void": 1, "in_progress": 1}
+        assert interruptions.counts(session) == {"void": 1, "in_progress": 1}
 
 
 @cache

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from cw.errors import Failure
 from cw.hub.clock import utc_now
-from cw.hub.matches import claims, planning, sending, states
+from cw.hub.matches import claims, interruptions, planning, sending
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.health import marks
@@ -75,7 +75,7 @@ def planned(resources: Resources) -> int:
 
 def counted(resources: Resources) -> dict[MatchState, int]:
     with resources.database.reading() as session:
-        return states.counts(session)
+        return interruptions.counts(session)
 
 
 @pytest.mark.thorough
@@ -134,7 +134,7 @@ def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
     assert claim is not None
     monkeypatch.setattr(ClockCheck, "is_right", lambda *_: True)
     with monkeypatch.context() as outage:
-        outage.setattr(states, "requeue", lambda _: raise_away())
+        outage.setattr(interruptions, "requeue", lambda _: raise_away())
         with pytest.raises(OperationalError):
             ticker.tick(resources)
     hub_clock.advance(lease.total_seconds() + 1)

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts.mails import mail
+from cw.hub.accounts.mails import delivery
 from cw.hub.accounts.news import digests
 from cw.hub.site import digest
 from cw.hub.site.formats import FORMATS
@@ -58,7 +58,7 @@ class Reader:
         """Let days pass, one digest after the other being put and sent."""
         self.arena.clock.advance(days * DAY)
         digest.put_due(self.resources, FORMATS)
-        mail.send_due(self.resources)
+        delivery.send_due(self.resources)
 
     def lose(self) -> None:
         """Play until the bot has lost a match: who is paired is drawn."""

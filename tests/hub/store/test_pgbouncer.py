@@ -15,7 +15,7 @@ from tempfile import mkdtemp
 import pytest
 from sqlalchemy import func, select
 
-from cw.hub.matches.states import queue_all
+from cw.hub.matches.interruptions import queue_all
 from cw.hub.operation import upkeep
 from cw.hub.operation.backup import backups
 from cw.hub.operation.resources import opened

@@ -16,7 +16,7 @@ from cw.hub.bots.verbs import CHECK, Checked
 from cw.hub.bots.views import BotView
 from cw.hub.operation.queue import CHECKS, PROGRAMS
 from cw.hub.operation.resources import Resources
-from cw.hub.pages import limits
+from cw.hub.pages import limiter
 from cw.hub.pages.request import resources
 
 CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
@@ -25,7 +25,7 @@ UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is aske
 
 def visitor() -> str:
     """Return what stands for the address that asks: jobs and their log shall not tell it."""
-    return sha256(limits.network().encode()).hexdigest()[:16]
+    return sha256(limiter.network().encode()).hexdigest()[:16]
 
 
 def claim(url: str, requests: int = asking.CHECK) -> None:
@@ -46,7 +46,7 @@ def claim_for(owner: str, url: str, requests: int = asking.CHECK) -> None:
             asking.claim(reading, hub.rate_counts, owner, url, requests)
     except TooOften as error:
         ends = hub.rate_counts.ends(error.limit, *error.key) or hub.clock() + timedelta(minutes=1)
-        limits.refuse(error.limit, ends)
+        limiter.refuse(error.limit, ends)
 
 
 def claim_bot(bot: BotView, requests: int = asking.CHECK) -> None:

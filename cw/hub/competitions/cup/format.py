@@ -11,7 +11,7 @@ from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
 from cw.hub.pages.parts import address_of
-from cw.league.formats import FORMATS
+from cw.league.contest_formats import FORMATS
 
 OTHERS: Final = [name for name in FORMATS if name != USUAL]
 

@@ -20,9 +20,9 @@ from cw.errors import Failure, UsageError
 from cw.files import write_whole
 from cw.hub.competitions.cup import parcels, sent
 from cw.hub.competitions.cup.keys import key_of
-from cw.hub.competitions.cup.sent import MatchStatus
+from cw.hub.competitions.cup.sent import SentMatch
+from cw.hub.matches.interruptions import MOST_TROUBLES
 from cw.hub.matches.sending import send_of
-from cw.hub.matches.states import MOST_TROUBLES
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import logs
 from cw.hub.operation.queue import CeleryQueue
@@ -94,11 +94,11 @@ def id_of(folder: Path) -> str:
 class Pending:
     """A match that the championship waits for."""
 
-    over: asyncio.Future[MatchStatus]
+    over: asyncio.Future[SentMatch]
     note: Note
     is_noted: bool = False
 
-    def take(self, status: MatchStatus) -> None:
+    def take(self, status: SentMatch) -> None:
         """Take in how it stands."""
         if status.state == "in_progress" and not self.is_noted:
             self.is_noted = True
@@ -156,7 +156,7 @@ class HubPlayers:
             return None
         return await self._patiently(partial(self._outcome, status))
 
-    def _outcome(self, status: MatchStatus) -> MatchResult | MatchFailure:
+    def _outcome(self, status: SentMatch) -> MatchResult | MatchFailure:
         """Return what has come of a match that is over."""
         if status.state == "void":
             return MatchFailure("failure", f"it was cancelled: {status.reason}")
@@ -193,9 +193,9 @@ class HubPlayers:
         """Wait no more for matches that were never planned, as the cup is stopped."""
         for key in unplanned:
             if not self._pending[key].over.done():
-                self._pending[key].over.set_result(MatchStatus(0, key, "void", 0, None))
+                self._pending[key].over.set_result(SentMatch(0, key, "void", 0, None))
 
-    def _look(self, waiting: Sequence[str]) -> list[MatchStatus]:
+    def _look(self, waiting: Sequence[str]) -> list[SentMatch]:
         """Return how matches stand; where no more are wanted, those that wait are called off."""
         clock = self._resources.clock
         if self._stopping:

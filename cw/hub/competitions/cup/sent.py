@@ -22,14 +22,14 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.cup.parcels import is_program
 from cw.hub.competitions.cup.settings import NAME
 from cw.hub.competitions.cup.verbs import plan_cup
-from cw.hub.matches.states import ANEW, OPEN
+from cw.hub.matches.interruptions import ANEW, OPEN
 from cw.hub.store.tables import Match, MatchState
 
 CALLED_OFF: Final = "its championship was stopped"
 ACTOR: Final = "championship"
 
 
-class MatchStatus(NamedTuple):
+class SentMatch(NamedTuple):
     """How a match stands."""
 
     id: int
@@ -94,11 +94,11 @@ def public_spec(bot: BotSpec) -> str | None:
     return f"{BUILTIN}{bot.target}" if bot.kind == "builtin" else None
 
 
-def statuses(session: Session, cup: int, keys: Collection[str]) -> list[MatchStatus]:
+def statuses(session: Session, cup: int, keys: Collection[str]) -> list[SentMatch]:
     """Return how those of some matches stand that are planned."""
     query = select(Match.id, Match.key, Match.state, Match.attempt, Match.reason)
     rows = session.execute(query.where(Match.competition_id == cup, Match.key.in_(keys)))
-    return [MatchStatus(*row) for row in rows]
+    return [SentMatch(*row) for row in rows]
 
 
 def open_keys(session: Session, cup: int) -> set[str]:

@@ -16,8 +16,8 @@ from cw.hub.competitions.verbs import SINCE, CompetitionFacts
 from cw.hub.matches.planning import Seat
 from cw.hub.pages.queries import whole_number
 from cw.hub.store.tables import Bot
+from cw.league.contest_formats import FORMATS
 from cw.league.fixtures import Fixture
-from cw.league.formats import FORMATS
 
 NAME: Final = "cup"
 

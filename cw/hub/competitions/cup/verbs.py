@@ -27,9 +27,9 @@ from cw.hub.competitions.cup.settings import NAME, check, limits_of, seats_of, s
 from cw.hub.competitions.verbs import CompetitionFacts, facts_of
 from cw.hub.matches import planning
 from cw.hub.matches.claims import Claim
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.results import BattleResult
-from cw.hub.matches.states import OPEN
 from cw.hub.store.tables import Competition, CompetitionState, Match, MatchParticipant
 from cw.league.fixtures import Fixture, Result, open_fixtures
 

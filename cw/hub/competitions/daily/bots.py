@@ -30,7 +30,7 @@ FRESH: Final = timedelta(seconds=5)
 LONGEST: Final = 200
 """Characters that are kept of what a bot says."""
 
-Standing: TypeAlias = Literal["no_url", "not_probed", "passed", "failed"]
+ProbeState: TypeAlias = Literal["no_url", "not_probed", "passed", "failed"]
 """How a bot stands, by its last probe."""
 
 
@@ -55,7 +55,7 @@ class GraderBot:
     """The number of the version of its program that plays; None where none does."""
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ProbeState:
         """How the bot stands."""
         if self.version is not None:
             return "passed"

@@ -14,9 +14,9 @@ from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.pages import routes
 from cw.hub.competitions.daily.standings import Neighbours
 from cw.hub.competitions.daily.verbs import FORMAT, name_of_game
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.kinds import NO_PART, MatchPart
 from cw.hub.matches.pages import find
-from cw.hub.matches.states import OPEN
 from cw.hub.matches.views import MatchView
 from cw.hub.pages.countries import COUNTRIES, flag
 from cw.hub.pages.parts import part_of_page

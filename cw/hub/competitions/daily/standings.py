@@ -30,7 +30,7 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.dates import dates_of
 from cw.hub.competitions.verbs import CompetitionFacts
-from cw.hub.matches.states import OPEN
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.store.tables import Bot, Friend, Match, MatchParticipant, User
 
 BLOCK: Final = 10
@@ -295,7 +295,7 @@ def place_rows(
     return [Place(position, *row) for row, position in zip(rows, positions, strict=False)]
 
 
-class Standing(NamedTuple):
+class OwnPosition(NamedTuple):
     """How long a list is, and where somebody stands in it."""
 
     number: int
@@ -303,12 +303,12 @@ class Standing(NamedTuple):
     """The position; None for who is not in the list."""
 
 
-def standing(session: Session, wanted: List, user_id: int | None) -> Standing:
+def standing(session: Session, wanted: List, user_id: int | None) -> OwnPosition:
     """Return how long a list is, and the position of a user in it."""
     values = {"game": wanted.game, "country": wanted.country, "viewer": user_id or 0}
     number, position = session.execute(STANDING[bool(wanted.country)], values).one()
     # Who is in the list is not behind themselves: none is before whom the list has not.
-    return Standing(number, int(position) if position else None)
+    return OwnPosition(number, int(position) if position else None)
 
 
 def windows(number: int, own: int | None) -> list[tuple[int, int]]:

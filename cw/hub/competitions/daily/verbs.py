@@ -21,11 +21,11 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.reports import report_of
 from cw.hub.competitions.verbs import CompetitionFacts, CompetitionTaken
-from cw.hub.matches import planning, states
+from cw.hub.matches import interruptions, planning
 from cw.hub.matches.claims import Claim
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.planning import Plan
 from cw.hub.matches.results import BattleResult
-from cw.hub.matches.states import OPEN
 from cw.hub.store.tables import Competition, Match, MatchParticipant
 from cw.league.due_times import DueTime
 
@@ -150,7 +150,7 @@ def add_game(session: Session, clock: Clock, facts: CompetitionFacts, at: dateti
 def call_off(session: Session, clock: Clock, game: int, reason: str) -> None:
     """Call a game off that nobody has claimed."""
     name = session.scalars(select(Match.match_id).where(Match.id == game)).one()
-    states.void(session, clock, name, reason)
+    interruptions.void(session, clock, name, reason)
 
 
 def open_game(session: Session, competition: int) -> str | None:

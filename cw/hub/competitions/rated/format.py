@@ -21,7 +21,7 @@ from cw.hub.competitions.rated import (
     verbs,
 )
 from cw.hub.competitions.rated.bots import bot_pages, bot_standings
-from cw.hub.competitions.rated.changes import digest, match_page
+from cw.hub.competitions.rated.explanations import digest, match_page
 from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind

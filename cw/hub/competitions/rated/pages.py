@@ -18,14 +18,14 @@ from cw.hub.competitions.dates import Dates, dates_of
 from cw.hub.competitions.drafts import is_shown
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
-from cw.hub.competitions.rated.changes.recent import Beside, beside
-from cw.hub.competitions.rated.standings import SORTS, Board, Wanted
+from cw.hub.competitions.rated.explanations.recent import Beside, beside
+from cw.hub.competitions.rated.standings import SORTS, LeaderboardPage, Wanted
 from cw.hub.competitions.rated.win_counts import WinCounts
 from cw.hub.competitions.verbs import CompetitionFacts, everything
 from cw.hub.matches import listings
+from cw.hub.matches.interruptions import STATES
 from cw.hub.matches.listings import PLACES, Choice
 from cw.hub.matches.pages import shown_kinds
-from cw.hub.matches.states import STATES
 from cw.hub.pages import polls
 from cw.hub.pages.parts import address_with, part_of_page
 from cw.hub.pages.polls import Polled
@@ -73,7 +73,7 @@ def install(app: Flask) -> None:
     app.extensions["boards"] = Remembered[RowsOfBoard](CAPACITY)
 
 
-def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> Board:
+def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> LeaderboardPage:
     """Return a page of the leaderboard of a competition as it is now.
 
     Answers 400 for a number of players that its matches never have.
@@ -106,7 +106,7 @@ def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -
     return cache.find((competition.id, competition.revision, choice, now), make)
 
 
-def rows_html(board: Board, more: Beside, own: int | None) -> Markup:
+def rows_html(board: LeaderboardPage, more: Beside, own: int | None) -> Markup:
     """Return the rows of a page as HTML, those of a user marked as one's own."""
     values = {"board": board, "beside": more, "own": own, "house": HOUSE}
     return part_of_page("hub/competitions/rated/leaderboard_rows.html", **values)
@@ -116,7 +116,7 @@ def rows_html(board: Board, more: Beside, own: int | None) -> Markup:
 class RowsOfBoard:
     """A page of a leaderboard, and its rows as HTML for those who have none among them."""
 
-    board: Board
+    board: LeaderboardPage
     beside: Beside
     html: Markup
 

@@ -20,7 +20,7 @@ from cw.hub.competitions.rated.candidates import eligible_bots, last_met
 from cw.hub.competitions.rated.entry import FORMAT
 from cw.hub.competitions.rated.settings import RatedSettings
 from cw.hub.competitions.rated.verbs import rated_competitions, settings_of
-from cw.hub.matches import planning, states
+from cw.hub.matches import interruptions, planning
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.operation.health.heartbeats import LIVE
 from cw.hub.store.tables import (
@@ -65,9 +65,9 @@ def plan_competition(session: Session, clock: Clock, competition: Competition) -
     end = settings_of(session, competition).matches
     if end is not None:
         wanted = min(wanted, end - number_of_matches(session, competition.id))
-    table = Table.of(session, clock, competition) if wanted > 0 else None
+    bots = Eligible.of(session, clock, competition) if wanted > 0 else None
     number = 0
-    while table is not None and number < wanted and table.seat_next(session):
+    while bots is not None and number < wanted and bots.seat_next(session):
         number += 1
     return number
 
@@ -90,7 +90,7 @@ def void_suspended(session: Session, clock: Clock, competition: int) -> None:
         .distinct()
     )
     for match_id in session.scalars(lost).all():
-        states.void(session, clock, match_id, GONE)
+        interruptions.void(session, clock, match_id, GONE)
 
 
 def queued(session: Session, competition: int) -> int:
@@ -117,7 +117,7 @@ def queue_length(session: Session, clock: Clock, competition: int) -> int:
 
 
 @dataclass(slots=True)
-class Table:
+class Eligible:
     """The bots of a competition that can play now, and the maps; they become fewer."""
 
     competition: Competition
@@ -129,7 +129,7 @@ class Table:
     maps: dict[int, list[tuple[str, float | None]] | None]
 
     @classmethod
-    def of(cls, session: Session, clock: Clock, competition: Competition) -> Table:
+    def of(cls, session: Session, clock: Clock, competition: Competition) -> Eligible:
         """Return who can play now."""
         settings, now = settings_of(session, competition), clock()
         if settings.warm_up > 0 and number_of_matches(session, competition.id) < settings.warm_up:

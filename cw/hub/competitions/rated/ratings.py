@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from sqlalchemy import bindparam, null, select, update
 from sqlalchemy.orm import Session
 
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.results import SlotResult
-from cw.hub.matches.states import OPEN
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
 from cw.hub.store.upsert import insert_or_add
 from cw.league.statistics import glicko2
@@ -154,7 +154,7 @@ def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
     ]
     book = Book(
         {
-            row.bot_id: Standing(glicko2.Rating(row.mu, row.phi, row.sigma), row.crash_streak)
+            row.bot_id: RatingState(glicko2.Rating(row.mu, row.phi, row.sigma), row.crash_streak)
             for row in rows
         }
     )
@@ -183,7 +183,7 @@ def new(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class Standing:
+class RatingState:
     """How a bot stands in a competition."""
 
     rating: glicko2.Rating = field(default_factory=glicko2.Rating)
@@ -195,7 +195,7 @@ class Standing:
 class Book:
     """What some matches, entered in their order, have made of those who played."""
 
-    standings: dict[int, Standing] = field(default_factory=dict)
+    standings: dict[int, RatingState] = field(default_factory=dict)
     totals: dict[TotalKey, Totals] = field(default_factory=dict)
 
     def enter(
@@ -203,11 +203,11 @@ class Book:
     ) -> tuple[tuple[int, ...], tuple[glicko2.Rating, ...]]:
         """Enter a match; return the ranks by which it was rated, and the ratings after it."""
         ranks = pair_ranks_of(seated)
-        holder = [self.standings.setdefault(bot.bot, Standing()) for bot in seated]
+        holder = [self.standings.setdefault(bot.bot, RatingState()) for bot in seated]
         after = glicko2.rate([standing.rating for standing in holder], ranks)
         for bot, standing, rating in zip(seated, holder, after, strict=True):
             streak = standing.crash_streak + 1 if bot.crashed else 0
-            self.standings[bot.bot] = Standing(rating, streak, ended)
+            self.standings[bot.bot] = RatingState(rating, streak, ended)
         for key, one_more in totals_of(seated, ended):
             before = self.totals.get(key, Totals())
             self.totals[key] = Totals(*map(sum, zip(before, one_more, strict=True)))
@@ -256,6 +256,6 @@ def add_totals(session: Session, competition: int, added: Mapping[TotalKey, Tota
 
 def standing_of(book: Book, bot: int) -> dict[str, Any]:
     """Return what the row of a bot's rating should say."""
-    standing = book.standings.get(bot, Standing())
+    standing = book.standings.get(bot, RatingState())
     more = {"crash_streak": standing.crash_streak, "last_match_at": standing.last_match_at}
     return figures(standing.rating) | more

@@ -95,7 +95,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class LeaderboardPage:
     """A page of a leaderboard."""
 
     rows: Sequence[Row]
@@ -136,7 +136,7 @@ def board(
     competition: CompetitionFacts,
     wanted: Wanted,
     now: datetime,
-) -> Board:
+) -> LeaderboardPage:
     """Return a page of the leaderboard of a competition; a page beyond the last one is the last.
 
     Of all bots only what orders them is read; the rest is, of those on the page.
@@ -155,7 +155,7 @@ def board(
     page, pages = page_of(wanted.page, len(places))
     part = places[(page - 1) * PER_PAGE : page * PER_PAGE]
     rows = rows_of(session, competition.id, [bot for bot, _ in part])
-    return Board(
+    return LeaderboardPage(
         [row_of(rows[bot], rank, played[bot]) for bot, rank in part if bot in rows],
         page,
         pages,
@@ -194,7 +194,7 @@ def page_of(page: int, number: int) -> tuple[int, int]:
     return min(max(page, 1), pages), pages
 
 
-def whole_board(session: Session, competition: int, wanted: int) -> Board:
+def whole_board(session: Session, competition: int, wanted: int) -> LeaderboardPage:
     """Return a page of a leaderboard from which nothing is left out.
 
     Its rows are read in the order of the index, so that the other pages cost nothing.
@@ -210,13 +210,13 @@ def whole_board(session: Session, competition: int, wanted: int) -> Board:
         .offset(first)
     ).all()
     if not rows:
-        return Board([], page, pages)
+        return LeaderboardPage([], page, pages)
     ranks = [1 if page == 1 else rank_at(session, competition, shown_of(rows[0]))]
     for place, (before, row) in enumerate(pairwise(rows), first + 2):
         ranks.append(ranks[-1] if shown_of(row) == shown_of(before) else place)
     counts = (Count(row.games, row.wins) for row in rows)
     rating = [row_of(*row) for row in zip(rows, ranks, counts, strict=True)]
-    return Board(rating, page, pages)
+    return LeaderboardPage(rating, page, pages)
 
 
 def rank_at(session: Session, competition: int, rating: float) -> int:

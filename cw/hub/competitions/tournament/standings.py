@@ -20,7 +20,7 @@ from cw.hub.competitions.tournament.rounds.matches import (
     matches_of,
     round_match,
 )
-from cw.hub.competitions.tournament.rounds.results import final_table
+from cw.hub.competitions.tournament.rounds.results import ranked_teams
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
 from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import (
@@ -34,8 +34,9 @@ from cw.hub.store.tables import (
     RoundScore,
     Team,
 )
+from cw.league.ladder.final_order import Ranked
 from cw.league.ladder.phases import Phase
-from cw.league.ladder.places import Ranked, positions
+from cw.league.ladder.places import positions
 from cw.league.ladder.points import Outcome, PairResult, Scoring, match_points, result
 
 PRIZES: Final = 3
@@ -235,7 +236,7 @@ def of_group(
     """
     rows = placed(rows_of(session, group.id))
     if phase == "over":
-        order = final_table(session, tournament.settings, tournament.seed, group.id)
+        order = ranked_teams(session, tournament.settings, tournament.seed, group.id)
         rows = with_prizes(in_order(rows, order), group.kind)
     team = next((row.team_id for row in rows if row.slug == slug), None)
     is_known = slug is None or team is not None

@@ -12,9 +12,9 @@ from cw.hub.competitions.tournament.rounds.matches import GameView, RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw.hub.competitions.tournament.timeline import Countdown, EventView
 from cw.hub.competitions.tournament.views import GroupView
+from cw.league.ladder.final_order import TieBreak
 from cw.league.ladder.phases import Phase
-from cw.league.ladder.places import TieBreak
-from cw.matches.verdict import DID
+from cw.matches.fault_words import DID
 
 SECOND: Final = timedelta(seconds=1)
 DAY: Final = 86_400

@@ -17,7 +17,7 @@ from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.matches.challenges.keys import NAME, challenge_column
 from cw.hub.matches.practice import PRACTICE
 from cw.hub.matches.sending import LOST_AFTER, Message, is_due
@@ -78,7 +78,7 @@ def call_off_gone(session: Session, clock: Clock) -> None:
         .distinct()
     )
     for match_id in session.scalars(lost).all():
-        states.void(session, clock, match_id, GONE)
+        interruptions.void(session, clock, match_id, GONE)
 
 
 def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list[Waiting]:
@@ -86,7 +86,7 @@ def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list
 
     Their bots are locked until the end of the transaction.
     """
-    going_on = (Match.kind == NAME, Match.state.in_(states.OPEN))
+    going_on = (Match.kind == NAME, Match.state.in_(interruptions.OPEN))
     firsts = select(func.min(Match.id)).where(*going_on).group_by(challenge_column())
     due = and_(Match.id.in_(firsts), is_due(clock(), lost_after))
     rows = session.execute(
@@ -122,7 +122,7 @@ def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdic
     played = (
         select(seat.bot_id, Match.id)
         .join(Match, Match.id == seat.match_id)
-        .where(seat.bot_id.in_(bots), Match.state.in_(states.OPEN), is_under_way)
+        .where(seat.bot_id.in_(bots), Match.state.in_(interruptions.OPEN), is_under_way)
     )
     for query in (rated, played):
         for bot, match in session.execute(query):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.bots import verbs as bots
 from cw.hub.clock import Clock
-from cw.hub.matches import planning, states
+from cw.hub.matches import interruptions, planning
 from cw.hub.matches.challenges.keys import (
     NAME,
     challenger_slot,
@@ -18,6 +18,7 @@ from cw.hub.matches.challenges.keys import (
     keys_of,
     new_id,
 )
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.store.tables import Bot, Match, MatchParticipant
 
@@ -68,7 +69,7 @@ def is_challenging(session: Session, bot: int) -> bool:
     going_on = (
         select(Match.key, MatchParticipant.slot)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
-        .where(MatchParticipant.bot_id == bot, Match.kind == NAME, Match.state.in_(states.OPEN))
+        .where(MatchParticipant.bot_id == bot, Match.kind == NAME, Match.state.in_(OPEN))
     )
     return any(challenger_slot(key) == slot for key, slot in session.execute(going_on))
 
@@ -76,5 +77,5 @@ def is_challenging(session: Session, bot: int) -> bool:
 def stop(session: Session, clock: Clock, challenge: str) -> None:
     """Call off the matches of a challenge that wait. Twice: once."""
     its = select(Match.match_id).where(Match.kind == NAME, Match.key.in_(keys_of(challenge)))
-    for match_id in session.scalars(its.where(Match.state.in_(states.OPEN))).all():
-        states.void(session, clock, match_id, STOPPED)
+    for match_id in session.scalars(its.where(Match.state.in_(OPEN))).all():
+        interruptions.void(session, clock, match_id, STOPPED)

@@ -17,9 +17,9 @@ from cw.hub.matches.challenges.keys import (
     challenger_slot,
     keys_of,
 )
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.kinds import Kinds
 from cw.hub.matches.lookup import views_of
-from cw.hub.matches.states import OPEN
 from cw.hub.matches.views import MatchView
 from cw.hub.store.tables import Bot, Match, MatchParticipant
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from cw.games.registry import load_play_options
 from cw.hub.bots.views import name_key
 from cw.hub.clock import Clock
-from cw.hub.matches import planning, states
+from cw.hub.matches import interruptions, planning
 from cw.hub.matches.comparisons.kind import NAME, key_of
 from cw.hub.matches.comparisons.verbs import end
 from cw.hub.matches.planning import Plan, Seat
@@ -59,7 +59,7 @@ def advance(session: Session, clock: Clock, comparison: Comparison) -> None:
     matches = unfinished(session, comparison)
     for number in range(comparison.pairs, comparison.planned):
         match = matches.get(key_of(comparison.id, number))
-        if match is None or match.state in states.OPEN:
+        if match is None or match.state in interruptions.OPEN:
             return
         if match.state != "done":
             end(session, clock, comparison, "stopped", UNPLAYED)
@@ -120,13 +120,13 @@ def fill(session: Session, clock: Clock, going_on: Sequence[tuple[Comparison, Bo
 def idle(session: Session, clock: Clock) -> int:
     """Return how many slots have nothing else to play: at least one where nobody says how many."""
     slots = max(1, fair_use.slots(session, clock))
-    others = select(func.count()).where(Match.state.in_(states.OPEN), Match.kind != NAME)
+    others = select(func.count()).where(Match.state.in_(interruptions.OPEN), Match.kind != NAME)
     return max(0, slots - session.scalars(others).one())
 
 
 def waiting(session: Session) -> int:
     """Return how many pairs wait or are played, of all comparisons."""
-    ours = select(func.count()).where(Match.state.in_(states.OPEN), Match.kind == NAME)
+    ours = select(func.count()).where(Match.state.in_(interruptions.OPEN), Match.kind == NAME)
     return session.scalars(ours).one()
 
 

@@ -15,8 +15,9 @@ from cw.hub.bots import verbs as bots
 from cw.hub.bots.versions import verbs as versions
 from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.matches.comparisons.kind import NAME
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.store.tables import Comparison, ComparisonState, Match
 
 ONE_AT_A_TIME: Final = "You are comparing versions already. Wait until that is over, or stop it."
@@ -90,6 +91,6 @@ def end(
     """End a comparison whose row is locked, and call off those of its matches that wait."""
     comparison.state, comparison.reason, comparison.ended_at = state, reason, clock()
     its = Match.key.startswith(f"{comparison.id} ")
-    waiting = select(Match.match_id).where(Match.kind == NAME, its, Match.state.in_(states.OPEN))
+    waiting = select(Match.match_id).where(Match.kind == NAME, its, Match.state.in_(OPEN))
     for match_id in session.scalars(waiting).all():
-        states.void(session, clock, match_id, STOPPED)
+        interruptions.void(session, clock, match_id, STOPPED)

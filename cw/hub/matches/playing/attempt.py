@@ -21,7 +21,7 @@ from cw.errors import ArenaError, Failure, UsageError
 from cw.games.registry import load_game
 from cw.hub.bots import programs
 from cw.hub.bots.seats import ClaimedSeat, Hosting
-from cw.hub.matches import claims, replays, states
+from cw.hub.matches import claims, interruptions, replays
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kind, Kinds
 from cw.hub.matches.live.broadcast import Broadcast, broadcast
@@ -324,9 +324,9 @@ class Attempt:
         try:
             with self.resources.database.writing() as session:
                 if is_trouble:
-                    states.trouble(session, self.resources.clock, self.claim, reason)
+                    interruptions.trouble(session, self.resources.clock, self.claim, reason)
                 else:
-                    states.interrupt(session, self.claim, reason)
+                    interruptions.interrupt(session, self.claim, reason)
         except DBAPIError:
             logger.exception("%s cannot be given back", self.claim.match_id)
         self.forget_objects()
@@ -338,7 +338,7 @@ class Attempt:
         """
         try:
             with self.resources.database.writing() as session:
-                states.refuse(session, self.resources.clock, self.claim, reason)
+                interruptions.refuse(session, self.resources.clock, self.claim, reason)
         except DBAPIError:
             logger.exception("%s cannot be ended", self.claim.match_id)
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from cw import __version__
 from cw.hub.bots.workshop import tasks
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
 from cw.hub.matches.playing import fair_use
@@ -60,7 +60,7 @@ class Worker:
         """Play an attempt, or give back what this machine does not run."""
         if claim.has_programs and not self.runs_programs:
             with resources.database.writing() as session:
-                states.interrupt(session, claim, "it has programs, which are run elsewhere")
+                interruptions.interrupt(session, claim, "it has programs, which are run elsewhere")
         else:
             logger.info(
                 "playing %s, attempt %s",
@@ -109,7 +109,7 @@ class Worker:
     def leave(self, resources: Resources) -> None:
         """Give back what is played, as the process is told to end."""
         with resources.database.writing() as session:
-            states.interrupt_all_of(session, self.name, "its worker was stopped")
+            interruptions.interrupt_all_of(session, self.name, "its worker was stopped")
             tasks.lose_all_of(session, resources.clock, self.name)
             upkeep.forget_worker(session, self.name)
 

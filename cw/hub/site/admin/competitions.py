@@ -12,7 +12,7 @@ from sqlalchemy import Row, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.matches.states import OPEN
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import (
     Bot,

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from cw.hub.accounts import audit
 from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import go
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.matches.comparisons import views as comparisons
 from cw.hub.operation.health import marks
 from cw.hub.pages.parts import address_with, notice
@@ -59,7 +59,7 @@ def requeue(match_id: str) -> ResponseReturnValue:
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = states.requeue_failed(session, match_id)
+        done = interruptions.requeue_failed(session, match_id)
         if done:
             audit.note(session, hub.clock, player().username, "requeue", f"match:{match_id}")
     notice("The match is played again." if done else CHANGED, "good" if done else "bad")
@@ -78,7 +78,7 @@ def void(match_id: str) -> ResponseReturnValue:
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = states.void(session, hub.clock, match_id, reason)
+        done = interruptions.void(session, hub.clock, match_id, reason)
         if done:
             detail = {"reason": reason}
             who, what = player().username, f"match:{match_id}"

@@ -11,7 +11,7 @@ from sqlalchemy import Row, case, func, select
 from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
-from cw.hub.matches.states import OPEN
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.operation.health import counts, heartbeats
 from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import (

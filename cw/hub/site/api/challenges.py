@@ -13,7 +13,7 @@ from cw.hub.api.operations import Routes
 from cw.hub.matches.challenges import allowance, pages, verbs
 from cw.hub.matches.challenges.allowance import NoneLeft
 from cw.hub.matches.challenges.views import ChallengeView
-from cw.hub.pages import limits
+from cw.hub.pages import limiter
 from cw.hub.pages.request import resources
 from cw.hub.site.api import facts
 from cw.hub.site.api.documents import ChallengeFacts, MatchesLeft
@@ -55,7 +55,7 @@ def begin_challenge(bot_id: str, body: Challenge) -> ChallengeFacts:
     try:
         challenge = pages.begin_between(own, opponent, body.matches)
     except NoneLeft as error:
-        limits.refuse(error.limit, error.until)
+        limiter.refuse(error.limit, error.until)
     except (UsageError, CapacityError) as error:
         abort(409, str(error))
     return challenge_facts(pages.read_challenge(challenge))

@@ -18,7 +18,7 @@ from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.dates import dates_of_all
 from cw.hub.competitions.verbs import CompetitionFacts
-from cw.hub.matches import listings, lookup, states
+from cw.hub.matches import interruptions, listings, lookup
 from cw.hub.matches import pages as match_pages
 from cw.hub.matches.listings import BotChoice, Cut, MatchChoice, cut_by_place
 from cw.hub.matches.pages import shown_kinds
@@ -179,7 +179,7 @@ def status() -> Status:
     clock = resources().clock
     with one_reading() as reading:
         rows = competition_rows(reading, shown_competitions(reading))
-        counts = states.open_counts(reading)
+        counts = interruptions.open_counts(reading)
         workers = upkeep.live_workers(reading, clock)
     return Status(
         time=clock(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from cw.hub.accounts.mails.mail import MAIL, send_mail
+from cw.hub.accounts.mails.delivery import MAIL, send_mail
 from cw.hub.bots.checks.health import SWEEP
 from cw.hub.bots.checks.jobs import check_bot, sweep_bots
 from cw.hub.bots.verbs import CHECK

@@ -17,12 +17,12 @@ from sqlalchemy.exc import DBAPIError
 from cw import __version__
 from cw.arena.processes import KILL
 from cw.errors import Failure, UsageError
-from cw.hub.accounts import deleted
-from cw.hub.accounts.mails import mail
+from cw.hub.accounts import deletion_notes
+from cw.hub.accounts.mails import delivery
 from cw.hub.bots import programs
 from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop import tasks as workshop_tasks
-from cw.hub.matches import sending, states
+from cw.hub.matches import interruptions, sending
 from cw.hub.matches.playing import fair_use
 from cw.hub.matches.playing.worker import Worker, worker_name
 from cw.hub.operation import upkeep
@@ -128,8 +128,8 @@ def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
 def begin_alone(resources: Resources) -> None:
     """Queue what the process before this one has left: nobody else can be playing it."""
     with resources.database.writing() as session:
-        states.reap_all(session, resources.clock)
-        states.requeue(session)
+        interruptions.reap_all(session, resources.clock)
+        interruptions.requeue(session)
         sending.forget_messages(session)
         workshop_tasks.lose_all(session, resources.clock)
         workshop_tasks.forget_messages(session)
@@ -160,11 +160,11 @@ def look_after(resources: Resources, taker: JobTaker) -> None:
     """Do in threads what is due from time to time, until told to stop."""
     ticker, daily = Ticker(steps_of(FORMATS)), Daily(chores_of(FORMATS))
     repeat(resources, "ticks", lambda: ticker.tick(resources), resources.settings.tick)
-    repeat(resources, "mails", lambda: mail.send_due(resources), mail.EVERY)
+    repeat(resources, "mails", lambda: delivery.send_due(resources), delivery.EVERY)
     repeat(resources, "upkeep", lambda: daily.do(resources), LOOKS)
     repeat(resources, "back-ups", lambda: backup.do_daily(resources), LOOKS)
     repeat(resources, "certificate", lambda: certificate.note(resources), certificate.EVERY)
-    repeat(resources, "deletions", lambda: deleted.note_new(resources), LOOKS)
+    repeat(resources, "deletions", lambda: deletion_notes.note_new(resources), LOOKS)
     repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 
 

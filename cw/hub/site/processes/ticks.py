@@ -14,7 +14,7 @@ from cw.hub.bots.workshop import tasks, work
 from cw.hub.clock import Clock
 from cw.hub.competitions import timetable
 from cw.hub.competitions.format import Format, kinds_of
-from cw.hub.matches import sending, states
+from cw.hub.matches import interruptions, sending
 from cw.hub.matches.comparisons import progress as comparisons
 from cw.hub.operation import upkeep
 from cw.hub.operation.queue import SWEEPS
@@ -29,9 +29,9 @@ def steps_of(formats: Sequence[Format]) -> Steps:
     own = kinds_of(formats).sendings
     plans = [in_transaction(format_.plan) for format_ in formats]
     return Steps(
-        [in_transaction(states.reap)],
+        [in_transaction(interruptions.reap)],
         [
-            in_transaction(lambda session, _: states.requeue(session)),
+            in_transaction(lambda session, _: interruptions.requeue(session)),
             in_transaction(upkeep.sweep),
             in_transaction(places.sweep),
             in_transaction(outbox.sweep),

@@ -26,8 +26,8 @@ from sqlalchemy import func, select
 from cw.errors import UsageError
 from cw.hub.accounts import people, users
 from cw.hub.accounts.access.tickets import LinkKind
+from cw.hub.accounts.mails import delivery, outbox, quotas
 from cw.hub.accounts.mails import letters as letter_words
-from cw.hub.accounts.mails import mail, outbox, quotas
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import counts
 from cw.hub.operation.resources import Resources
@@ -134,7 +134,7 @@ def send_link(resources: Resources, kind: LinkKind, user: int) -> int:
     """Put a mail into the outbox and try to send it; return its id."""
     with resources.database.writing() as session:
         mail_id = outbox.put(session, resources.clock, kind, user)
-    mail.send_mail(resources, mail_id)
+    delivery.send_mail(resources, mail_id)
     return mail_id
 
 
@@ -198,11 +198,11 @@ def test_a_server_that_is_down_gets_one_mail_when_it_is_up(
     assert count_links(hub) == 0
     assert outbox_of(hub) == [("waiting", 1)]
     with post_office(certificate, port) as (inbox, _):
-        mail.send_mail(hub, mail_id)
+        delivery.send_mail(hub, mail_id)
         assert inbox.mails == []
         hub_clock.advance(1 * MINUTE)
         for _ in range(3):
-            mail.send_due(hub)
+            delivery.send_due(hub)
     assert len(inbox.mails) == 1
     assert outbox_of(hub) == [("sent", 2)]
     assert count_links(hub) == 1
@@ -215,10 +215,10 @@ def test_it_is_tried_again_after_longer_and_longer_and_then_given_up(
     mail_id = send_link(hub, "reset", ada)
     for attempt, pause in enumerate((1, 4, 16, 64), start=1):
         hub_clock.advance(pause * MINUTE - 1)
-        mail.send_due(hub)
+        delivery.send_due(hub)
         assert outbox_of(hub) == [("waiting", attempt)]
         hub_clock.advance(1)
-        mail.send_due(hub)
+        delivery.send_due(hub)
     assert outbox_of(hub) == [("dead", 5)]
     assert count_links(hub) == 0
     assert f"mail to user {ada} given up after 5 attempts" in caplog.text
@@ -247,7 +247,7 @@ def test_of_ten_who_send_a_mail_at_once_one_does(resources: Resources, ada: int)
     with resources.database.writing() as session:
         mail_id = outbox.put(session, resources.clock, "verify", ada)
     with ThreadPoolExecutor(10) as threads:
-        list(threads.map(lambda _: mail.send_mail(resources, mail_id), range(10)))
+        list(threads.map(lambda _: delivery.send_mail(resources, mail_id), range(10)))
     assert letters(resources) == [VERIFY]
     assert outbox_of(resources) == [("sent", 1)]
 
@@ -262,15 +262,15 @@ def test_who_ends_while_sending_leaves_the_same_mail_to_another(
         """What kill -9 looks like: nothing after it is done."""
 
     def deliver(resources: Resources, letter: letter_words.Letter) -> None:
-        mail.write(resources, mail.compose(resources, letter))
+        delivery.write(resources, delivery.compose(resources, letter))
         raise Ended
 
-    with patch.object(mail, "deliver", deliver), pytest.raises(Ended):
-        mail.send_mail(resources, mail_id)
-    mail.send_due(resources)
+    with patch.object(delivery, "deliver", deliver), pytest.raises(Ended):
+        delivery.send_mail(resources, mail_id)
+    delivery.send_due(resources)
     assert len(letters(resources)) == 1
     hub_clock.advance(outbox.LEASE.total_seconds())
-    mail.send_due(resources)
+    delivery.send_due(resources)
     folder = resources.settings.data / "mail"
     first, second = (message_from_bytes(path.read_bytes()) for path in folder.glob("*.eml"))
     assert first["Message-ID"] == second["Message-ID"]
@@ -286,7 +286,7 @@ def test_what_waits_in_a_back_up_is_not_sent_and_what_ended_is_forgotten(
     with resources.database.writing() as session:
         outbox.put(session, hub_clock, "verify", ada)
         outbox.drop_waiting(session, hub_clock)
-    mail.send_due(resources)
+    delivery.send_due(resources)
     assert letters(resources) == [RESET]
     hub_clock.advance(7 * 86_400)
     with resources.database.writing() as session:

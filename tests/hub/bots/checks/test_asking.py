@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts.mails.mail import MAIL
+from cw.hub.accounts.mails.delivery import MAIL
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.checks import asking, jobs
 from cw.hub.bots.checks.asking import TooOften

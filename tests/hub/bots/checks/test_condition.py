@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from cw.hub.accounts import profiles
-from cw.hub.accounts.mails import mail
+from cw.hub.accounts.mails import delivery
 from cw.hub.bots.checks import health, jobs
 from cw.hub.bots.checks.condition import condition_of
 from cw.hub.operation.resources import Resources
@@ -80,7 +80,7 @@ def test_three_failures_make_it_inactive_and_its_owner_is_told_once(
     for _ in range(2):
         check(ann, bot, "nobody is there")
     assert ann.find().status == "INACTIVE"
-    mail.send_due(ann.resources)
+    delivery.send_due(ann.resources)
     (letter,) = (ann.resources.settings.data / "mail").glob("*.eml")
     text = letter.read_text()
     assert "Subject: Your bot Swarm is inactive" in text
@@ -98,7 +98,7 @@ def test_who_wants_no_such_mails_gets_none(ann: Owner) -> None:
     ann.do(lambda session: profiles.want_mails(session, ann.id, about_bots=False, from_hosts=True))
     for _ in range(3):
         check(ann, bot, "nobody is there")
-    mail.send_due(ann.resources)
+    delivery.send_due(ann.resources)
     (row,) = ann.do(lambda session: session.scalars(select(Mail)).all())
     assert (row.state, row.reason) == ("dropped", "it is not wanted any more")
 

@@ -16,7 +16,7 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.cup.format import FORMAT
 from cw.hub.competitions.cup.verbs import Cup
 from cw.hub.competitions.verbs import CompetitionFacts
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.results import BattleResult, SlotResult
 from cw.hub.operation.resources import Resources
@@ -201,7 +201,7 @@ def test_a_match_that_was_lost_is_played_again_before_the_cup_goes_on(
     tick(resources)
     first = cup.matches()[0]
     assert cup.do(KINDS.claim, cup.clock, first.id, "gone", LEASE) is not None
-    assert cup.do(states.reap_all, cup.clock) == 1
+    assert cup.do(interruptions.reap_all, cup.clock) == 1
     tick(resources)
     assert cup.end_all() == 2
     assert cup.matches()[0].attempt == 2

@@ -25,7 +25,7 @@ from cw.errors import Failure, UsageError
 from cw.hub.bots import packages
 from cw.hub.competitions.cup import keys, parcels, sent
 from cw.hub.competitions.cup.players import ID, NO_WORKER
-from cw.hub.matches import sending, states
+from cw.hub.matches import interruptions, sending
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import upkeep
 from cw.hub.operation.environment import read_settings
@@ -274,7 +274,7 @@ def test_the_match_of_a_worker_that_is_killed_is_played_again_once(
     # Its lease is over; no other ends by itself on a busy machine.
     with hub.resources.database.writing() as session:
         its = Match.worker.contains(f":{lost.process.pid}:")
-        assert states.reap_where(session, hub.resources.clock, its) == 1
+        assert interruptions.reap_where(session, hub.resources.clock, its) == 1
     at.open.set()
     ended(running, 0)
     assert len(lines_of(out)) == MATCHES

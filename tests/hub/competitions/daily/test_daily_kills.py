@@ -15,7 +15,7 @@ from cw.games.registry import load_game
 from cw.hub.clock import utc_now
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily.entrants import GAME
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
@@ -131,7 +131,7 @@ def play_on_services(folder: Path, bots: Bots, strokes: int) -> None:
                 def strike() -> None:
                     worker.kill()
                     with hub.resources.database.writing() as session:
-                        assert states.reap_all(session, hub.clock) == 1
+                        assert interruptions.reap_all(session, hub.clock) == 1
                     worker.start()
 
                 cut_off(hub, bots, strokes, strike)

@@ -208,7 +208,7 @@ def test_a_match_without_its_bot_is_called_off_and_lets_the_others_go(arena: Are
 def test_a_bot_that_plays_already_leaves_its_match_unmade(arena: Arena) -> None:
     with arena.resources.database.writing() as session:
         (competition,) = rated.rated_competitions(session)
-        table = pairing.Table.of(session, arena.clock, competition)
+        table = pairing.Eligible.of(session, arena.clock, competition)
         first_rows = sorted(row for row, _ in table.rows.values())[:5]
         for bot in first_rows:
             match = planning.plan(

@@ -14,7 +14,7 @@ from cw.hub.bots import views as bot_views
 from cw.hub.bots.checks import health
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.competitions.rated import entry
-from cw.hub.matches import claims, states
+from cw.hub.matches import claims, interruptions
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
@@ -154,8 +154,8 @@ def test_a_planned_match_is_played_at_the_address_that_the_bot_had(ann: Owner) -
     assert ann.seat(match).spec == FIRST
     lease = ann.do(lambda s: claims.claim(s, ann.arena.clock, match, "gone", LEASE))
     assert lease is not None
-    ann.do(lambda s: states.interrupt(s, lease, "its worker was stopped"))
-    ann.do(states.requeue)
+    ann.do(lambda s: interruptions.interrupt(s, lease, "its worker was stopped"))
+    ann.do(interruptions.requeue)
     assert ann.seat(match).spec == FIRST
     ann.play(match)
     with_endpoints = select(MatchParticipant).where(MatchParticipant.endpoint.is_not(None))

@@ -14,7 +14,7 @@ from cw.hub.competitions.rated import pairing, proof
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.competitions.rated.bots import bot_matches, bot_standings
-from cw.hub.competitions.rated.standings import SORTS, Board, Row, SortKey, Wanted
+from cw.hub.competitions.rated.standings import SORTS, LeaderboardPage, Row, SortKey, Wanted
 from cw.hub.competitions.rated.win_counts import WinCounts
 from cw.hub.matches import listings, lookup
 from cw.hub.operation import upkeep
@@ -95,7 +95,7 @@ def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> 
         expected = [(name, rank) for name, rank in session.execute(ordered)]
         counts, facts = WinCounts(), competitions.facts_of(rated.rated_competitions(session)[0])
 
-        def read(wanted: Wanted) -> Board:
+        def read(wanted: Wanted) -> LeaderboardPage:
             return leaderboard.board(session, counts, facts, wanted, now)
 
         ranking = []

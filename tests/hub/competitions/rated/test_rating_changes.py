@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.competitions.rated.changes.reasons import RatingChange, change_of_bot, changes_of
+from cw.hub.competitions.rated.explanations.reasons import RatingChange, change_of_bot, changes_of
 from cw.hub.matches import lookup
 from cw.hub.matches.views import MatchView
 from cw.hub.operation.resources import Resources

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from cw.hub.accounts.mails import mail
+from cw.hub.accounts.mails import delivery
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.people import hosts
 from cw.hub.competitions.tournament.people.invitations import NewGuest, guests_of
@@ -184,7 +184,7 @@ def in_teams(site: Site, host: Visitor, *names: str) -> list[Visitor]:
 
 def sent_to(site: Site, subject: str) -> set[str]:
     """Send what waits; return the names in the addresses that mails of a subject went to."""
-    mail.send_due(site.resources)
+    delivery.send_due(site.resources)
     mails = [message_from_string(text, policy=default) for text in site.mails()]
     letters = [one for one in mails if str(one["Subject"]).endswith(subject)]
     return {str(one["To"]).partition("@")[0] for one in letters}
@@ -207,7 +207,7 @@ def test_an_announcement_is_mailed_once_to_those_for_whom_it_is(site: Site, host
     assert sent_to(site, "Lunch") == {"ann"}
     assert sent_to(site, "Start") == {"ann", "ben"}
     number = len(site.mails())
-    mail.send_due(site.resources)
+    delivery.send_due(site.resources)
     assert len(site.mails()) == number
     announce(host, "Third", "all")
     assert "at most 3 announcements an hour" in announce(host, "Fourth", "all")[1]

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from cw.hub.competitions.tournament.creation import TournamentConfig
 from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
-from cw.hub.matches import states
+from cw.hub.matches import interruptions
 from cw.hub.matches.sending import LOST_AFTER, send_own
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Match
@@ -174,14 +174,14 @@ def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(
     with site.resources.database.reading() as session:
         row = session.scalars(select(Match).order_by(Match.id)).first()
     assert row is not None
-    for _ in range(states.MOST_TROUBLES):
+    for _ in range(interruptions.MOST_TROUBLES):
         # As of a worker that is killed each time.
         with site.resources.database.writing() as session:
             assert KINDS.claim(session, site.clock, row.id, "gone", LOST_AFTER)
         site.clock.advance(2 * LOST_AFTER.total_seconds())
         with site.resources.database.writing() as session:
-            assert states.reap(session, site.clock) == 1
-            states.requeue(session)
+            assert interruptions.reap(session, site.clock) == 1
+            interruptions.requeue(session)
         send_own(site.resources, KINDS.sendings)
     evening.do_jobs()
     assert "1 match could not be played" in words_of(evening.host.open(HOST))

@@ -19,7 +19,7 @@ from cw.arena.bots import BotSpec
 from cw.errors import Failure
 from cw.games.registry import load_game
 from cw.hub.bots.seats import ClaimedSeat
-from cw.hub.matches import claims, planning, sending, states
+from cw.hub.matches import claims, interruptions, planning, sending
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.playing import attempt, specs, worker
 from cw.hub.matches.playing.attempt import Attempt
@@ -179,7 +179,7 @@ def test_a_replay_of_another_time_stays_and_the_next_attempt_has_a_key_of_its_ow
     ME.play(resources, match)
     assert row(resources, match).reason == f"{key} is in the store already"[:40]
     with resources.database.writing() as session:
-        states.requeue(session)
+        interruptions.requeue(session)
     ME.play(resources, match)
     assert (row(resources, match).state, row(resources, match).troubles) == ("done", 1)
     (battle,) = battles(resources)
@@ -209,7 +209,7 @@ def test_a_match_that_was_taken_away_stops_and_leaves_nothing(
 
     async def endless(*_: Any, **__: Any) -> None:
         with resources.database.writing() as session:
-            states.interrupt_all_of(session, "me", "stopped")
+            interruptions.interrupt_all_of(session, "me", "stopped")
         await asyncio.sleep(3600)
 
     monkeypatch.setattr(attempt, "run_match", endless)
@@ -228,7 +228,7 @@ def test_a_result_that_comes_too_late_leaves_no_object(
     def late(attempt: Attempt, battle: Any) -> None:
         assert [*resources.objects.keys("replays")]
         with resources.database.writing() as session:
-            states.interrupt_all_of(session, "me", "stopped")
+            interruptions.interrupt_all_of(session, "me", "stopped")
         end(attempt, battle)
 
     monkeypatch.setattr(Attempt, "end", late)

@@ -30,7 +30,7 @@ from sqlalchemy import (
 
 from cw.cli import main
 from cw.errors import Failure, UsageError
-from cw.hub.matches.states import queue_all
+from cw.hub.matches.interruptions import queue_all
 from cw.hub.operation.backup import backup_job as backup
 from cw.hub.operation.backup import backups
 from cw.hub.operation.health import marks

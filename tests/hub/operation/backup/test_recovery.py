@@ -15,8 +15,8 @@ from sqlalchemy import select, text
 
 from cw.cli import main
 from cw.errors import Failure
-from cw.hub.accounts import deleted, users
-from cw.hub.accounts.deleted import Deletion, deletion_of
+from cw.hub.accounts import deletion_notes, users
+from cw.hub.accounts.deletion_notes import Deletion, deletion_of
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import NewBot
 from cw.hub.operation import keys
@@ -132,12 +132,12 @@ def test_who_was_deleted_after_a_back_up_stays_deleted(
     with guarded.database.writing() as session:
         session.add(User(username="bob", username_key="bob", created_at=hub_clock()))
     job.do_daily(guarded)
-    deleted.note_new(guarded)
+    deletion_notes.note_new(guarded)
     hub_clock.advance(3600)
     with guarded.database.writing() as session:
         users.delete(session, hub_clock, "ann")
-    deleted.note_new(guarded)
-    deleted.note_new(guarded)
+    deletion_notes.note_new(guarded)
+    deletion_notes.note_new(guarded)
     new_settings.data.mkdir()
     with closing(Database(new_settings.database)) as database:
         result = recovery.restore(new_settings, database, copies, objects=True)
@@ -158,9 +158,9 @@ def test_another_account_of_the_same_id_is_not_deleted(guarded: Resources) -> No
     for key in ("deletions/x", same.key + "x", "replays/x"):
         assert deletion_of(key) is None
     with guarded.database.writing() as session:
-        assert deleted.repeat(session, [other]) == 0
-        assert deleted.repeat(session, [same]) == 1
-        assert deleted.repeat(session, [same]) == 0
+        assert deletion_notes.repeat(session, [other]) == 0
+        assert deletion_notes.repeat(session, [same]) == 1
+        assert deletion_notes.repeat(session, [same]) == 0
 
 
 def ok(findings: Iterator[Finding]) -> dict[str, bool]:

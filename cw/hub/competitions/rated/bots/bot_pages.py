@@ -18,9 +18,9 @@ from cw.hub.competitions.periods import PERIODS
 from cw.hub.competitions.rated import standings as leaderboard
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.competitions.rated.bots import bot_matches, bot_standings
-from cw.hub.competitions.rated.bots.bot_standings import Standing
-from cw.hub.competitions.rated.changes.reasons import change_of_bot
+from cw.hub.competitions.rated.bots.bot_standings import RankedBot
 from cw.hub.competitions.rated.entry import FORMAT
+from cw.hub.competitions.rated.explanations.reasons import change_of_bot
 from cw.hub.competitions.rated.pages import number
 from cw.hub.matches.listings import yesterday
 from cw.hub.matches.pages import shown_kinds
@@ -121,7 +121,7 @@ def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -
     return BotPart(sentence(standing), head, rating, matches)
 
 
-def sentence(standing: Standing) -> Markup:
+def sentence(standing: RankedBot) -> Markup:
     """Say how an active bot takes part."""
     if standing.is_playing:
         return TAKES_PART + " It is playing now."

@@ -26,7 +26,7 @@ from cw.league.statistics.glicko2 import shown_rating
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankedBot:
     """How a bot stands in a competition."""
 
     rank: int | None
@@ -49,7 +49,7 @@ class Standing:
         return shown_rating(self.mu, self.phi)
 
 
-def standing(session: Session, competition: int, bot: int) -> Standing | None:
+def standing(session: Session, competition: int, bot: int) -> RankedBot | None:
     """Return how a bot stands, None if it takes no part."""
     row = session.execute(
         select(Rating, Bot.status, RatingTotal)
@@ -63,7 +63,7 @@ def standing(session: Session, competition: int, bot: int) -> Standing | None:
     better = func.count().filter(shown_rating(rating.mu, rating.phi) < RATING)
     number, above = session.execute(listed(competition, func.count(), better)).one()
     is_listed = status in LISTED and rating.last_match_at is not None
-    return Standing(
+    return RankedBot(
         above + 1 if is_listed else None,
         number,
         rating.mu,
@@ -76,8 +76,8 @@ def standing(session: Session, competition: int, bot: int) -> Standing | None:
 
 
 def of_version(
-    session: Session, competition: int, bot: int, version: int, its: Standing
-) -> Standing:
+    session: Session, competition: int, bot: int, version: int, its: RankedBot
+) -> RankedBot:
     """Return how a bot stands, with the games alone that a version of its program has played."""
     own = MatchParticipant
     played = (

@@ -21,8 +21,8 @@ from cw.hub.competitions.tournament.rounds.progress import advance
 from cw.hub.competitions.tournament.settings import FORMAT
 from cw.hub.competitions.verbs import OPERATOR
 from cw.hub.matches import planning
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.results import LONGEST_REASON as LONGEST_STORED
-from cw.hub.matches.states import OPEN
 from cw.hub.store.tables import (
     Bot,
     Competition,

@@ -12,7 +12,7 @@ from cw.hub.competitions.tournament.pages.header import tournament_or_404
 from cw.hub.competitions.tournament.pages.ladder import choice_page, ladder_page
 from cw.hub.competitions.tournament.pages.ladder_view import ladder_view
 from cw.hub.competitions.tournament.views import GroupView, TournamentView, home_group
-from cw.hub.pages import limits
+from cw.hub.pages import limiter
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import one_reading, resources
 
@@ -31,7 +31,7 @@ def join(slug: str) -> ResponseReturnValue:
             home = home_group(session, entered.team_id) if entered.team_id else None
     except RefusedCard as error:
         if isinstance(error, UnknownCard):
-            limits.note_wrong_card()
+            limiter.note_wrong_card()
         return refusal_page(tournament, token, str(error))
     if entered.kind == "host":
         address = url_for("host.page", slug=slug)

@@ -132,7 +132,7 @@ def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
     """Return the page of a ladder."""
     own = view.header.team
     return render_template(
-        f"{TEMPLATES}/group.html",
+        f"{TEMPLATES}/ladder.html",
         view=view,
         table_page=table.table_page(view.standings, table.wanted()),
         own_page=table.page_of(view.standings, own.team_id) if own else None,
@@ -155,7 +155,7 @@ def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
     part = table.table_page(view.standings, table.wanted())
     rows = view.standings.rows
     return part_of_page(
-        f"{TEMPLATES}/group_live.html",
+        f"{TEMPLATES}/ladder_live.html",
         view=view,
         table_page=part,
         own=own,

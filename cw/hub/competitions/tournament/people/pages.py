@@ -18,7 +18,7 @@ from cw.hub.competitions.tournament.pages.header import tournament_or_404
 from cw.hub.competitions.tournament.people import invitations, members
 from cw.hub.competitions.tournament.people.invitations import InvitationView
 from cw.hub.competitions.tournament.views import TournamentView
-from cw.hub.pages import limits
+from cw.hub.pages import limiter
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import one_reading, resources
 
@@ -46,7 +46,7 @@ def invited(code: str) -> Invited:
         invitation = invitations.find_by_code(reading, code)
         tournament = invitation and views.find(reading, invitation.slug)
     if not invitation or not tournament:
-        limits.note_wrong_link()
+        limiter.note_wrong_link()
         abort(404, NO_INVITATION)
     return Invited(invitation, tournament)
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from cw.hub.competitions.tournament.rounds.entries import entries_of, positions
 from cw.hub.competitions.tournament.rounds.results import crosstable, newest_matches
 from cw.hub.competitions.tournament.rounds.state import TournamentState
-from cw.hub.matches.states import OPEN
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.store.tables import Group, Match, MatchState, RoundScore
 from cw.league.ladder.points import Tally, summed
 

@@ -21,7 +21,7 @@ from cw.hub.competitions.tournament.groups import mark_changed, mark_round_chang
 from cw.hub.competitions.tournament.host.undo import forget_removed
 from cw.hub.competitions.tournament.people.members import admit_waiting
 from cw.hub.competitions.tournament.rounds.closing import close_complete
-from cw.hub.competitions.tournament.rounds.final import seat_finalists
+from cw.hub.competitions.tournament.rounds.finalists import seat_finalists
 from cw.hub.competitions.tournament.rounds.opening import NUMBERED, open_if_due
 from cw.hub.competitions.tournament.rounds.results import scoring_of
 from cw.hub.competitions.tournament.rounds.state import TournamentState, read_state

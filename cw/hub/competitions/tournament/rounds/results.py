@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from cw.hub.competitions.tournament.rounds.entries import entries_of
 from cw.hub.competitions.tournament.settings import TournamentSettings
 from cw.hub.store.tables import Battle, Bot, Match, MatchParticipant, Round, RoundScore
-from cw.league.ladder import places, points
-from cw.league.ladder.places import EntryTotals, Ranked
+from cw.league.ladder import points
+from cw.league.ladder.final_order import EntryTotals, Ranked, final_table
 from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, Tally
 
 
@@ -75,20 +75,13 @@ def played_matches(session: Session, rounds: Sequence[int]) -> dict[int, list[Pl
     return played
 
 
-def final_order(
-    session: Session, settings: TournamentSettings, seed: int, group_id: int
-) -> list[int]:
-    """Return the ids of the competing teams of a group, in the order of prizes and of the final.
-
-    Ties are broken as in `cw.league.ladder.places.final_order`; `seed` is that of the tournament.
-    """
-    return [row.entry for row in final_table(session, settings, seed, group_id)]
-
-
-def final_table(
+def ranked_teams(
     session: Session, settings: TournamentSettings, seed: int, group_id: int
 ) -> list[Ranked[int]]:
-    """Return `final_order`, with what decided between teams of equal points."""
+    """Return the competing teams of a group in the order of prizes and of the final, and why.
+
+    Ties are broken as in `cw.league.ladder.final_order`; `seed` is that of the tournament.
+    """
     competing = [entry.team_id for entry in entries_of(session, group_id) if entry.competes]
     sums = session.execute(
         select(
@@ -110,4 +103,4 @@ def final_table(
         rounds = session.scalars(select(Round).where(*closed)).all()
         table = crosstable(session, rounds, settings)
         head_to_head = {pair: tally.points for pair, tally in table.items()}
-    return places.final_table(totals, head_to_head, seed)
+    return final_table(totals, head_to_head, seed)

@@ -16,8 +16,8 @@ from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.tournament.rounds.state import read_state
 from cw.hub.competitions.tournament.settings import FORMAT, TournamentSettings
 from cw.hub.matches import sending
+from cw.hub.matches.interruptions import OPEN
 from cw.hub.matches.sending import LOST_AFTER, Message
-from cw.hub.matches.states import OPEN
 from cw.hub.store.tables import Competition, Match, MatchParticipant, Round
 
 AHEAD: Final = 8

@@ -36,7 +36,7 @@ from cw.hub.competitions.tournament.teams.practice import (
 from cw.hub.competitions.tournament.views import home_group
 from cw.hub.matches import sending
 from cw.hub.matches.practice import PRACTICE, must_be_free
-from cw.hub.pages.limits import allowance, note_done
+from cw.hub.pages.limiter import allowance, note_done
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.store.database import Reading

@@ -11,7 +11,7 @@ from sqlalchemy import event, select, update
 from cw.errors import UsageError
 from cw.hub.competitions.tournament.host import disqualification, export
 from cw.hub.competitions.tournament.host import rounds as host_rounds
-from cw.hub.matches import planning, sending, states
+from cw.hub.matches import interruptions, planning, sending
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.results import BattleResult, SlotResult
 from cw.hub.matches.sending import send_own
@@ -282,14 +282,14 @@ def test_open_rounds_are_played_out_after_the_end(resources: Resources) -> None:
 
 def fail(tournament: Tournament, match: int) -> None:
     """Let a match that is sent end by faults of ours, again and again."""
-    for _ in range(states.MOST_TROUBLES):
+    for _ in range(interruptions.MOST_TROUBLES):
         claim = tournament.do(
             lambda s: KINDS.claim(s, tournament.clock, match, "me", sending.LOST_AFTER)
         )
         assert claim is not None
         with tournament.resources.database.writing() as session:
-            assert states.trouble(session, tournament.clock, claim, "KeyError")
-        tournament.do(states.requeue)
+            assert interruptions.trouble(session, tournament.clock, claim, "KeyError")
+        tournament.do(interruptions.requeue)
         send_own(tournament.resources, KINDS.sendings)
 
 

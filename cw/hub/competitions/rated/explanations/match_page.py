@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cw.hub.competitions.rated.changes.reasons import changes_of
+from cw.hub.competitions.rated.explanations.reasons import changes_of
 from cw.hub.matches.kinds import NO_PART, MatchPart
 from cw.hub.matches.views import MatchView
 from cw.hub.pages.parts import part_of_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cw.errors import UsageError
-from cw.league.formats import Format
+from cw.league.contest_formats import Format
 from tests.league.playing import names
 
 SEATS = range(2, 9)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from cw.hub.competitions.tournament.groups import most_entries
 from cw.hub.competitions.tournament.rounds.entries import playing_somewhere
-from cw.hub.competitions.tournament.rounds.results import final_order
+from cw.hub.competitions.tournament.rounds.results import ranked_teams
 from cw.hub.competitions.tournament.rounds.state import TournamentState
 from cw.hub.store.tables import Entry, Group, Team
 
@@ -44,15 +44,15 @@ def guests(session: Session, tournament: TournamentState) -> list[int]:
 def finalists(session: Session, tournament: TournamentState) -> list[tuple[int, Group]]:
     """Return the ids of the finalists, each with its group: all first ones, all second ones, ..."""
     settings, seed = tournament.settings, tournament.row.seed
-    ranked = [
-        (rank, team, group)
+    firsts = [
+        (rank, ranked.entry, group)
         for group in tournament.groups
         if group.kind == "public"
-        for rank, team in enumerate(final_order(session, settings, seed, group.id))
+        for rank, ranked in enumerate(ranked_teams(session, settings, seed, group.id))
         if rank < settings.finalists
     ]
-    ranked.sort(key=lambda finalist: finalist[0])
-    return [(team, group) for _, team, group in ranked]
+    firsts.sort(key=lambda finalist: finalist[0])
+    return [(team, group) for _, team, group in firsts]
 
 
 def enter(
