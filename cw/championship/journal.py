@@ -75,7 +75,7 @@ def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
     make_folder(folder / MATCHES)
     with alone(folder):
         mend(folder / RESULTS)
-        yield looked_at(folder, settings)
+        yield journal_of(folder, settings)
 
 
 def is_run(folder: Path) -> bool:
@@ -91,7 +91,7 @@ def is_run(folder: Path) -> bool:
         return False
 
 
-def looked_at(folder: Path, settings: ChampionshipSettings) -> Journal:
+def journal_of(folder: Path, settings: ChampionshipSettings) -> Journal:
     """Read the journal of a folder that somebody else may be running; nothing is changed.
 
     Raises UsageError that names the line which cannot be used.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, EntryFault, MatchLines
-from cw.championship.journal import Progress, load_progress, looked_at, opened, stem_of
+from cw.championship.journal import Progress, journal_of, load_progress, opened, stem_of
 from cw.championship.recorded import RecordedLines
 from cw.errors import Failure, UsageError
 from cw.league.fixtures import Fixture
@@ -89,7 +89,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     whole = file.read_bytes()
     file.write_bytes(whole + whole[:-20])
-    assert len(looked_at(tmp_path, CIRCUIT).entries) == 1
+    assert len(journal_of(tmp_path, CIRCUIT).entries) == 1
     assert file.read_bytes() != whole
     with opened(tmp_path, CIRCUIT) as journal:
         assert journal.entries == [entry("a", "b")]

@@ -24,9 +24,9 @@ from cw.lab.league.running import (
     League,
     Planner,
     Watch,
-    looked_at,
     play_league,
     read_league,
+    standings_of,
 )
 from cw.lab.league.standing import LeagueStandings, document
 from cw.lab.playing import Players
@@ -99,7 +99,7 @@ def league_command(
     if only_table and port is not None:
         raise UsageError("--port shows a league while it is played: leave out --table or --port")
     if only_table:
-        show(looked_at(league), as_json=as_json)
+        show(standings_of(league), as_json=as_json)
         return
     with opened(league.file, league.head) as journal:
         planner = Planner(league, journal, Field(league, Stderr().say))
@@ -108,7 +108,7 @@ def league_command(
             with served(planner, port) as page:
                 played(planner, jobs, matches, page, verbose=verbose)
         finally:
-            show(planner.standing(), as_json=as_json)
+            show(planner.standings(), as_json=as_json)
 
 
 def chosen(folder: Path, wishes: dict[str, Any], isolation: Isolation) -> League:
@@ -140,7 +140,7 @@ def served(planner: Planner, port: int | None) -> Iterator[Watch]:
     if port is None:
         yield lambda _: None
         return
-    display = LeagueDisplay(planner.league, planner.journal, planner.standing())
+    display = LeagueDisplay(planner.league, planner.journal, planner.standings())
     with serving(league_app(display), listen("127.0.0.1", port)) as server:
         Stderr().say(f"Watch it in the browser: {server}/league/", soft_wrap=True)
         yield display.show

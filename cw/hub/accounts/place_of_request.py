@@ -62,5 +62,5 @@ def known_here(username: str) -> str:
     if mine:
         here = {places.key_of(hub.secret_key, "browser", mine): f"browser {mine}", **here}
     with one_reading() as reading:
-        its = places.known(reading, hub.clock, username, here)
+        its = places.known_places(reading, hub.clock, username, here)
     return next((words for place, words in here.items() if place in its), "")

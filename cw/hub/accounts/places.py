@@ -45,7 +45,7 @@ def remember(session: Session, clock: Clock, user_id: int, places: Collection[st
     session.execute(delete(KnownPlace).where(mine, KnownPlace.place.not_in(recent)))
 
 
-def known(session: Session, clock: Clock, username: str, places: Iterable[str]) -> set[str]:
+def known_places(session: Session, clock: Clock, username: str, places: Iterable[str]) -> set[str]:
     """Return those of some places from which the account of a name was entered before."""
     query = (
         select(KnownPlace.place)

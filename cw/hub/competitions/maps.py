@@ -59,7 +59,7 @@ def numbers_of_players(game: str) -> list[int]:
     return [number for number in load_game(game).rules.seats if 2 <= number <= MOST_PLAYERS]
 
 
-def known(session: Session, game: str) -> set[str]:
+def stored_names(session: Session, game: str) -> set[str]:
     """Return the maps of a game that have a row."""
     return set(session.scalars(select(Map.map_id).where(Map.game == game)))
 

@@ -24,7 +24,7 @@ from cw.files import make_folder, write_whole
 from cw.games.registry import load_game, load_play_options, load_strategies
 from cw.games.rules import Json
 from cw.lab.journal import Journal, MatchLine, read_lines
-from cw.lab.league.standing import Known, LeagueStandings
+from cw.lab.league.standing import LeagueStandings, LeagueTally
 from cw.lab.league.versions import STORE, Stamp, Store, Version, stamps
 from cw.lab.playing import Players, Save
 from cw.matches.run import check_number
@@ -139,13 +139,13 @@ def versions_of(league: League, store: Store, bots: Iterable[str]) -> tuple[Vers
     return (*versions, *(Version(BotSpec(name, "builtin", name), "") for name in names))
 
 
-def looked_at(league: League) -> LeagueStandings:
+def standings_of(league: League) -> LeagueStandings:
     """Return how a league stands that another process may be playing; nothing is changed."""
-    known, store = Known(), Store(league.folder, league.game)
+    tally, store = LeagueTally(), Store(league.folder, league.game)
     versions = versions_of(league, store, stamps(league.folder))
     lines = tuple(read_lines(league.file)) if league.file.exists() else ()
-    known.take(lines, [version.name for version in versions])
-    return known.standing(versions)
+    tally.take(lines, [version.name for version in versions])
+    return tally.standings(versions)
 
 
 class Planner:
@@ -155,7 +155,7 @@ class Planner:
         """Go on with what a journal holds."""
         self.league = league
         self.field = field_
-        self.known = Known()
+        self.tally = LeagueTally()
         self.journal = journal
         self._asked: dict[str, MatchSpec] = {}
         self._number = 0
@@ -174,18 +174,18 @@ class Planner:
                 return
             rng = Random(f"{self.league.seed} {self._number}")
             flying = [[bot.name for bot in spec.bots] for spec in self._flying()]
-            names = self.known.next(playing, flying, self.league.players, rng)
+            names = self.tally.next(playing, flying, self.league.players, rng)
             yield from self._meeting(names)
 
     def take(self) -> None:
         """Take in the matches that are over by now."""
         names = [version.name for version in self.field.versions]
-        self.known.take(tuple(self.journal.lines.values()), names)
+        self.tally.take(tuple(self.journal.lines.values()), names)
 
-    def standing(self) -> LeagueStandings:
+    def standings(self) -> LeagueStandings:
         """Return how the league stands now."""
         self.take()
-        return self.known.standing(self.field.versions)
+        return self.tally.standings(self.field.versions)
 
     def _begun(self) -> Iterator[MatchSpec]:
         """Yield what is missing of meetings that were begun, if their bots are still there."""
@@ -244,7 +244,7 @@ async def play_league(planner: Planner, playing: Players, most: int | None, watc
     specs, save = planner.specs(most), saving(planner.league)
     async with aclosing(playing.play(specs, {}, planner.journal, save)) as finished:
         async for _ in finished:
-            watch(planner.standing())
+            watch(planner.standings())
 
 
 def replays_of(league: League) -> Path:

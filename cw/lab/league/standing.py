@@ -47,7 +47,7 @@ class LeagueStandings:
     """By two versions: what the first has scored against the second, and in how many matches."""
 
 
-class Known:
+class LeagueTally:
     """What the matches of a league tell, taken in as they end."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Known:
         matches = [[here[name] for name in match if name in here] for match in flying]
         return tuple(playing[number] for number in most_informative(known, matches, seats, rng))
 
-    def standing(self, versions: Iterable[Version]) -> LeagueStandings:
+    def standings(self, versions: Iterable[Version]) -> LeagueStandings:
         """Return the table, with the versions that play now and those that did."""
         since = {version.name: version.since for version in versions}
         played, faults = self._played, self._faults

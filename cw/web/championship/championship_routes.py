@@ -29,9 +29,9 @@ from cw.championship.journal import (
     PROGRESS,
     RESULTS,
     is_run,
+    journal_of,
     live_file,
     load_progress,
-    looked_at,
     stem_of,
 )
 from cw.championship.report import RANKING, ChampionshipReport, report_of
@@ -112,7 +112,7 @@ class ChampionshipReader:
 
     def _read(self, tag: str, running: bool) -> Stand:
         settings, progress = settings_of(self.folder), load_progress(self.folder)
-        report = report_of(snapshot(looked_at(self.folder, settings)), settings, progress)
+        report = report_of(snapshot(journal_of(self.folder, settings)), settings, progress)
         return Stand(tag, report, report.page(progress, running=running))
 
 

@@ -102,11 +102,11 @@ def send(  # noqa: PLR0913, PLR0917 - the message, and who must wait for others
         return False
     if hub.queue.send(job, bot, owner, visitor, queue=queue):
         return True
-    done(counts, owner, visitor)
+    release(counts, owner, visitor)
     return False
 
 
-def done(counts: RateCounts, owner: str, visitor: str) -> None:
+def release(counts: RateCounts, owner: str, visitor: str) -> None:
     """Let the next check begin of those for whom one is done."""
     if owner and visitor:
         counts.give_back(OWNER_AT_ONCE, "checks", owner)

@@ -76,7 +76,7 @@ def check_bot(
     try:
         check_now(resources, bot, hosting_of)
     finally:
-        asking.done(resources.rate_counts, owner, visitor)
+        asking.release(resources.rate_counts, owner, visitor)
 
 
 def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:

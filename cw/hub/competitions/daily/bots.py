@@ -183,7 +183,7 @@ def renew_key(session: Session, sealer: Sealer, user_id: int) -> None:
         give_key(row, sealer)
 
 
-def asked(session: Session, bot: int) -> Entrant | None:
+def entrant_to_probe(session: Session, bot: int) -> Entrant | None:
     """Return a bot as a probe asks it; None for one without an address, or that is out."""
     row = session.get(Bot, bot)
     if row is None or row.kind != "url" or not row.endpoint or row.user_id is None:

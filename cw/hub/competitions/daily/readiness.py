@@ -32,14 +32,14 @@ def probe_bot(resources: Resources, bot: int, owner: str = "", visitor: str = ""
     try:
         probe_now(resources, bot)
     finally:
-        asking.done(resources.rate_counts, owner, visitor)
+        asking.release(resources.rate_counts, owner, visitor)
 
 
 def probe_now(resources: Resources, bot: int) -> None:
     """Ask one bot, and write what it says."""
     asked_at = resources.clock()
     with resources.database.reading() as session:
-        entrant = grader_bots.asked(session, bot)
+        entrant = grader_bots.entrant_to_probe(session, bot)
     if entrant is not None:
         (answer,) = asyncio.run(answers(resources, [entrant]))
         write(resources, [(entrant, answer)], asked_at)

@@ -33,7 +33,7 @@ def begin_site(
 def store_maps(resources: Resources, game: str) -> None:
     """Put the maps of a game into the store, then into the table: a map that is there is whole."""
     with resources.database.reading() as session:
-        stored = maps.known(session, game)
+        stored = maps.stored_names(session, game)
     missing = [map_ for map_ in maps.library(game) if map_.map_id not in stored]
     for map_ in missing:
         resources.objects.put_new(map_.key, map_.data)

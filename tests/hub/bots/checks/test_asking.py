@@ -233,7 +233,7 @@ def test_an_owner_and_a_visitor_have_few_checks_at_once(site: Site) -> None:
     assert len(site.queue.jobs) == 7
     # Who was refused has taken no place.
     assert [is_sent("user 6", "w") for _ in range(4)] == [True] * 3 + [False]
-    asking.done(hub.rate_counts, "user 1", "v0")
+    asking.release(hub.rate_counts, "user 1", "v0")
     assert is_sent("user 1", "v9")
     site.clock.advance(121)
     assert is_sent("user 1", "v9")

@@ -205,7 +205,7 @@ def test_who_passes_all_checks_is_asked_anew_after_a_change(hub: Hub, bots: Bots
 def test_a_probe_of_an_old_key_is_not_kept(hub: Hub) -> None:
     user_id, bot = hub.player("ann", "http://127.0.0.1:1")
     with hub.resources.database.reading() as session:
-        target = grader_bots.asked(session, bot)
+        target = grader_bots.entrant_to_probe(session, bot)
     assert target is not None
     probe_bot(hub.resources, bot)
     with hub.resources.database.writing() as session:
