@@ -32,7 +32,7 @@ class Site:
         self.stack = ExitStack()
         journal = self.stack.enter_context(opened(league.file, league.head))
         self.planner = Planner(league, journal, Field(league, print))
-        self.display = LeagueDisplay(league, journal, self.planner.standing())
+        self.display = LeagueDisplay(league, journal, self.planner.standings())
         self.server = ExitStack()
         self.address = self.server.enter_context(
             serving(league_app(self.display), listen("127.0.0.1", 0))
