@@ -34,6 +34,7 @@ export class Draft {
     this.timer = 0;
     this.saving = Promise.resolve();
     this.isTaking = false;
+    this.isAway = false;
     byId("take-theirs").addEventListener("click", () => this.takeTheirs());
     byId("keep-mine").addEventListener("click", () => this.keepMine());
     byId("new-file").addEventListener("click", () => this.add());
@@ -57,8 +58,18 @@ export class Draft {
         this.tag = answer.headers.get("ETag") ?? "";
         this.takeAll((await answer.json()).files);
       }
+      this.noteAnswer();
     } catch (error) {
+      this.isAway = true;
       this.say(wordsOf(error), true);
+    }
+  }
+
+  /** Take back that the workshop does not answer. */
+  noteAnswer() {
+    if (this.isAway) {
+      this.isAway = false;
+      this.say(this.dirty.size ? "" : "Saved");
     }
   }
 

@@ -218,10 +218,13 @@ def test_two_editors_never_overwrite_each_other(opened: Open, watcher: Watcher) 
     page.keyboard.insert_text("mine = 2\n")
     expect(page.locator("#conflict")).to_be_visible()
     assert file.read_text() == "theirs = 2\n"
+    # Unsaved text is left, so nothing is said to be saved.
+    expect(page.locator("#saved")).to_have_text("The workshop does not answer: is it still running?")
+    page.unroute("**/files")
+    expect(page.locator("#saved")).to_have_text("")
     page.click("#keep-mine")
     expect(page.locator("#saved")).to_have_text("Saved")
     assert file.read_text() == "mine = 1\nmine = 2\ntheirs = 1\n"
-    page.unroute("**/files")
 
 
 @pytest.mark.thorough
