@@ -43,6 +43,9 @@ IMPATIENT = (
 )
 
 
+SELDOM = (20_000, 10, 50)
+"""Objects, and collections of younger ones, between two collections of garbage: time, not memory, is short."""
+
 REASON = 2000
 """Characters of the end of a failure's text."""
 
@@ -79,6 +82,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+        gc.set_threshold(*SELDOM)
 
 
 @pytest.hookimpl(tryfirst=True)

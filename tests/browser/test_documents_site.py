@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,8 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.axe import on_each_screen
 from tests.browser.conftest import SLOW
-from tests.once import once
-from tests.typed import ROOT
+from tests.documents_site import documents_site
 
 pytestmark = pytest.mark.thorough
 
@@ -33,12 +30,7 @@ EACH_KIND = (
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the site."""
-    return once(tmp_path_factory, "documents", build)
-
-
-def build(folder: Path) -> None:
-    command = ["sphinx", "--quiet", "--fail-on-warning", "-c", "docs/site", "docs", str(folder)]
-    subprocess.run([sys.executable, "-m", *command], cwd=ROOT, timeout=600, check=True)
+    return documents_site(tmp_path_factory)
 
 
 @pytest.mark.parametrize("name", EACH_KIND)

@@ -260,6 +260,7 @@ def see_a_tournament(walk: Walk, invitation: str) -> None:
     expect(page.locator(f"a[href*='{match}']").first).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_newcomer_writes_a_bot_for_paint_that_competes(tmp_path: Path, browser: Browser) -> None:
     with walking(tmp_path, browser, COURSES[0]) as walk:
         write_a_bot(walk)

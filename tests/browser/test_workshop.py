@@ -219,7 +219,9 @@ def test_two_editors_never_overwrite_each_other(opened: Open, watcher: Watcher) 
     expect(page.locator("#conflict")).to_be_visible()
     assert file.read_text() == "theirs = 2\n"
     # Unsaved text is left, so nothing is said to be saved.
-    expect(page.locator("#saved")).to_have_text("The workshop does not answer: is it still running?")
+    expect(page.locator("#saved")).to_have_text(
+        "The workshop does not answer: is it still running?"
+    )
     page.unroute("**/files")
     expect(page.locator("#saved")).to_have_text("")
     page.click("#keep-mine")

@@ -175,6 +175,7 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
     assert (progress.running, progress.failed) == ({}, {})
 
 
+@pytest.mark.thorough
 def test_ctrl_c_finishes_the_matches_in_flight(tmp_path: Path) -> None:
     file = built_in(tmp_path / "teams.toml", ("random", "walker", "greedy", "still"))
     out = tmp_path / "out"

@@ -373,6 +373,7 @@ except ModuleNotFoundError as error:
 """
 
 
+@pytest.mark.thorough
 def test_without_the_extra_all_else_works_and_it_says_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=120, check=True

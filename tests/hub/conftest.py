@@ -19,8 +19,11 @@ from cw.hub.site.monitoring import ready
 from cw.hub.store import migrations
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
+from tests.hub import statements
 from tests.hub.services import Swift, empty_postgresql, new_postgresql, new_swift
 from tests.hub.sites import Site, site_on
+
+statements.compile_once()
 
 
 class StillClock:

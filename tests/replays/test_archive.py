@@ -17,6 +17,7 @@ from cw.games.wire import Credit, Credits
 from cw.replays import archive
 from cw.replays.archive import LARGEST, MOST_TURNS, archive_file, arena_replay, own_replay
 from cw.replays.document import Document, encode, parse, states
+from tests.effort import amount
 from tests.matches.playing import play_match
 from tests.mutations import spoiled
 
@@ -131,7 +132,7 @@ def test_nearly_right_files_are_refused_or_opened() -> None:
         name: value[:3] if isinstance(value, list) else value for name, value in document.items()
     }
     rng = Random(1)
-    for _ in range(300):
+    for _ in range(amount(100, 300)):
         try:
             opened(spoiled(rng, short))
         except ProtocolError:

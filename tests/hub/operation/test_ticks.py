@@ -172,6 +172,7 @@ Worker("me", 1, KINDS, ends_itself=True).play(open_resources(settings, CeleryQue
 """
 
 
+@pytest.mark.thorough
 def test_a_process_in_which_a_match_hangs_ends_itself(tmp_path: Path) -> None:
     settings = HubSettings(data=tmp_path)
     with closing(Database(settings.database)) as database:

@@ -1,0 +1,23 @@
+"""The documents as a site, made once for all tests; a broken link is an error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.once import once
+from tests.typed import ROOT
+
+
+def documents_site(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the site."""
+    return once(factory, "documents", build)
+
+
+def build(folder: Path) -> None:
+    """Make the site; raises CalledProcessError for a link that leads nowhere."""
+    command = ["sphinx", "--quiet", "--fail-on-warning", "-c", "docs/site", "docs", str(folder)]
+    subprocess.run([sys.executable, "-m", *command], cwd=ROOT, timeout=600, check=True)
