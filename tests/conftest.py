@@ -44,7 +44,7 @@ IMPATIENT = (
 
 
 SELDOM = (20_000, 10, 50)
-"""Objects, and collections of younger ones, between two collections of garbage: time, not memory, is short."""
+"""Objects, and collections of younger ones, between two collections of garbage."""
 
 REASON = 2000
 """Characters of the end of a failure's text."""
@@ -82,6 +82,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+        # Memory is not short, and time is.
         gc.set_threshold(*SELDOM)
 
 

@@ -29,7 +29,7 @@ def _engine(*args: Any, **options: Any) -> Engine:
 def compile_once() -> None:
     """Let each statement be compiled once for each kind of database."""
     for kind in KINDS:
-        # Databases of tests differ in their address alone; what is compiled is found by its dialect.
+        # Databases of tests differ in their address alone; statements are looked up by dialect.
         setattr(kind, "__hash__", lambda dialect: hash(type(dialect)))  # noqa: B010
         setattr(kind, "__eq__", lambda dialect, other: type(dialect) is type(other))  # noqa: B010
     setattr(database, "create_engine", _engine)  # noqa: B010
