@@ -31,7 +31,7 @@ class Page:
 
 
 SERVED = {
-    "PORT": "where it listens, 0 for any free port; also `BOT_PORT`",
+    "PORT": "the port it listens on, 0 for any free port; also `BOT_PORT`",
     "BOT_HOST": "the address it listens on, `127.0.0.1`",
 }
 
@@ -40,10 +40,10 @@ PAGES: Mapping[str, Page] = {
         "Circuit Wars",
         "draws a random free segment",
         "{run} alice",
-        "plays whole games on servers of its own; with CW_PAUSE=0 before it that takes seconds",
+        "plays whole games on its own servers; prefix CW_PAUSE=0 and it takes only seconds",
         {
             "on_start(player)": "you are player 1 or 2",
-            "choose(board, player)": "give the free segment to draw: x, y and border",
+            "choose(board, player)": "return the free segment to draw: x, y and border",
             "on_end(status)": "the game is over",
         },
         "`board` has `size`, `squares`, `owner`, `has_border` and `free_segments`.",
@@ -56,13 +56,13 @@ PAGES: Mapping[str, Page] = {
     ),
     "code-battle": Page(
         "Code Battle",
-        "sends four bots of five in random directions",
+        "moves about four of five bots in random directions",
         "BOT_SECRET=0123456789abcdef {run}",
-        "draws a secret, tries every request and signature, and plays whole matches",
+        "generates a secret, tests every request and signature, and plays whole matches",
         {
-            "on_start(match)": "a match is heard of for the first time",
-            "choose(match, view)": "give your orders: row, col, direction; bots without one hold",
-            "on_end(match)": "a match is forgotten, as 64 others came after it",
+            "on_start(match)": "the first request of a match has arrived",
+            "choose(match, view)": "return your orders: row, col, direction; bots without one hold",
+            "on_end(match)": "a match is dropped, because 64 others started after it",
         },
         "`match` has `match_id`, `config`, `memory` (yours), `step` and `distance2`; `view` has"
         " `turn`, `you`, `bots`, `energy`, `cores`, `walls` and `dead`.",
@@ -73,17 +73,17 @@ PAGES: Mapping[str, Page] = {
         "End of Codes",
         "attacks a random opponent next to it, else stays or makes a random valid move",
         "BOT_USERNAME=alice {run}",
-        "tries every request in both encodings, and plays whole games",
+        "tests every request in both encodings, and plays whole games",
         {
             "on_start(game)": "a game begins; there are no creatures yet",
-            "choose(game)": "give your intents, at most one for each of your living creatures",
-            "on_end(game)": "a game is over; it shows how it ended",
+            "choose(game)": "return your intents, at most one for each of your living creatures",
+            "on_end(game)": "a game is over; `game` has its final state",
         },
         "`game` has `gameid`, `myid`, `round`, `W`, `H`, `M`, `MAX_HP`, `players`, `creatures` (the"
-        " map), `memory` (yours), and functions that find your creatures and who stands in a cell.",
+        " map), `memory` (yours), and functions to find your creatures, or the one in a cell.",
         {
             "BOT_USERNAME": "your user name, `sample`",
-            "API_KEY": "the key that requests must bring; without it any will do",
+            "API_KEY": "the key that requests must contain; by default any key is accepted",
             **SERVED,
         },
         "end_of_codes.md",
@@ -92,10 +92,10 @@ PAGES: Mapping[str, Page] = {
         "Hexagon",
         "makes a random legal move",
         "{run}",
-        "tries every request, and plays whole battles",
+        "tests every request, and plays whole battles",
         {
-            "on_start(board, color, training)": "a game begins, and which colour is yours",
-            "choose(board, color, jumps)": "give your move: move_from and move_to",
+            "on_start(board, color, training)": "a game begins; `color` is yours",
+            "choose(board, color, jumps)": "return your move: move_from and move_to",
             "on_changes(board, changes)": "a move was made, yours or the opponent's",
             "on_end(board)": "a game is over",
         },
@@ -106,17 +106,17 @@ PAGES: Mapping[str, Page] = {
     ),
     "paint": Page(
         "Paint",
-        "takes any of the 16 actions",
+        "chooses one of the 16 actions at random",
         'echo \'{{"player_id":"p1"}}\' | {run}',
         "starts the bot and plays whole games",
         {
-            "on_start(player_id)": "this is who you are",
-            "choose(state)": "give your action: type and direction, within 0.5 s",
+            "on_start(player_id)": "your id in this match",
+            "choose(state)": "return your action: type and direction, within 0.5 s",
             "on_end()": "the game is over",
         },
         "`state` has `player_id`, `turns_left`, `width`, `height`, `player_positions`, `colors`,"
-        " `previous_actions`, `obstacles`, `position` and `is_free`. Standard output belongs to the"
-        " referee: print what you want to see to standard error.",
+        " `previous_actions`, `obstacles`, `position` and `is_free`. Standard output is for answers"
+        " to the referee: print debug output to standard error.",
         {},
         "paint.md",
     ),
@@ -127,7 +127,7 @@ RUN_SAYS = {
     "code-battle": "serves on http://127.0.0.1:8080",
     "end-of-codes": "serves on http://127.0.0.1:8801",
     "hexagon": "serves on http://127.0.0.1:3000",
-    "paint": "says that it is ready; the referee is `cw play paint builtin:greedy BOT`",
+    "paint": "prints that it is ready; `cw play paint builtin:greedy BOT` is the referee",
 }
 
 RUNNING = {
@@ -138,7 +138,7 @@ RUNNING = {
 }
 """How to play against a bot that runs, for those that serve."""
 
-LOGS = {"code-battle": ", and one for each turn: `turn 42 1.3 ms 17 moves`"}
+LOGS = {"code-battle": ", and each turn: `turn 42 1.3 ms 17 moves`"}
 """What goes to standard error besides."""
 
 CONTAINER_SETTINGS = {"code-battle": "-e BOT_SECRET=0123456789abcdef "}
@@ -150,9 +150,9 @@ OPPONENTS = {game: "sample" if game == "end-of-codes" else "random" for game in 
 NOTES: Mapping[str, str] = {
     "javascript": "Requests are answered one at a time, as is usual in Node.",
     "php": "Requests are answered one at a time, from any number of connections.",
-    "java": "`Json.java` is there because the JDK reads no JSON.",
-    "c": "One library is needed, cJSON (Debian: libcjson-dev), as C has no JSON.",
-    "cpp": "One library is needed, cJSON (Debian: libcjson-dev), as C++ has no JSON.",
+    "java": "`Json.java` is included because the JDK has no JSON parser.",
+    "c": "It needs one library, cJSON (Debian: libcjson-dev), because C has no JSON.",
+    "cpp": "It needs one library, cJSON (Debian: libcjson-dev), because C++ has no JSON.",
 }
 
 CAMEL = ("javascript", "java")
@@ -189,7 +189,9 @@ def readme(game: str, language: str) -> str:
     page, how = PAGES[game], LANGUAGES[language]
     build = f"    {how.build}\n" if how.build else ""
     bot, named = quoted(how.bot), quoted(f"me={how.bot}")
-    running = f"\nPlay with the one that runs:\n\n    {RUNNING[game]}\n" if game in RUNNING else ""
+    running = (
+        f"\nPlay a match with the running bot:\n\n    {RUNNING[game]}\n" if game in RUNNING else ""
+    )
     events = "".join(
         f"| `{in_case(f'`{event}`', language)[1:-1]}` | {text} |\n"
         for event, text in page.events.items()
@@ -199,10 +201,10 @@ def readme(game: str, language: str) -> str:
     note = f" {NOTES[language]}" if language in NOTES else ""
     choose, file = in_case("`choose`", language), source(game, language)
     logged = LOGS.get(game, "")
-    about = f"It {page.does}. Rewrite {choose} in `{file}`; the other files are the library, which"
+    about = f"It {page.does}. Rewrite {choose} in `{file}`; the other files are the library, and"
     return f"""# A bot for {page.title} in {how.title}
 
-{fill(f"{about} you need not change.{note}")}
+{fill(f"{about} need no changes.{note}")}
 
 Install:
 
@@ -220,9 +222,9 @@ Play:
 
     cw play {game} builtin:{OPPONENTS[game]} {named}
 {running}{container(game, language)}
-In a new terminal, `cw` is found after `. .venv/bin/activate` in the folder of the project.
+To use `cw` in a new terminal, run `. .venv/bin/activate` in the folder of the project.
 
-{fill(f"A line for each request goes to standard error{logged}; SIGTERM ends the program.")}
+{fill(f"Each request is logged to standard error{logged}; SIGTERM ends the program.")}
 
 | event | |
 |---|---|
@@ -238,9 +240,9 @@ def container(game: str, language: str) -> str:
     if game not in PORTS:
         return ""
     port, secret = PORTS[game], CONTAINER_SETTINGS.get(game, "")
-    pushed = "\nDokku and Heroku run it as it is: push the folder with git.\n"
+    pushed = "\nTo deploy it to Dokku or Heroku, push the folder with git; no changes are needed.\n"
     if game == PUSHED and HOSTING[language].language_files is None:
-        pushed = "\nDokku runs it as it is: push the folder with git.\n"
+        pushed = "\nTo deploy it to Dokku, push the folder with git; no changes are needed.\n"
     return f"""
 In a container, with docker or podman:
 
