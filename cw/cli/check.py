@@ -17,7 +17,7 @@ from cw.cli.output.last_words import last_words
 from cw.cli.output.stderr import Stderr
 from cw.files import write_whole
 from cw.games.registry import load_strategies
-from cw.matches.checks.bot import Finding, check
+from cw.matches.checks.bot import Candidate, Finding, check
 from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
@@ -59,23 +59,16 @@ def check_command(
       cw check code-battle me=http://127.0.0.1:8080 --set me.secret=env:BOT_SECRET
     """
     arguments = read_bots([bot], settings, load_strategies(game))
+    candidate = Candidate(game, arguments.bots[0], arguments.secrets, Isolation(sandbox))
     findings = []
     stderr = Stderr()
     with CheckProgress(stderr, Announcements(stderr, verbose=verbose)) as progress:
-        steps = check(
-            game,
-            arguments.bots[0],
-            arguments.secrets,
-            Isolation(sandbox),
-            progress.trying,
-            progress.announce,
-        )
-        for finding in steps:
+        for finding in check(candidate, progress.trying, progress.announce):
             findings.append(finding)
             with progress.hidden():
                 click.echo(json.dumps(finding.to_json()) if as_json else visible(in_words(finding)))
     if report:
-        write_whole(report, junit(game, arguments.bots[0], findings))
+        write_whole(report, junit(game, candidate.bot, findings))
     if not as_json:
         click.echo(visible(summary(findings, progress.total)))
     if findings[-1].problem is not None:

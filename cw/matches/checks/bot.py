@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from cw.arena.bot_names import numbered
@@ -123,51 +123,54 @@ def mended_by(fault: Fault) -> str | None:
     return CAUSES.get(fault.cause, FIXES[fault.kind] if fault.lasting else None)
 
 
-def check(  # noqa: PLR0913, PLR0917 - what a match has, and who is told
-    game: str,
-    bot: BotSpec,
-    secrets: Secrets,
-    isolation: Isolation,
-    on_try: OnTry = lambda _: None,
-    on_launch: OnLaunch = warn_of,
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A bot to check, with what it needs to play."""
+
+    game: str
+    bot: BotSpec
+    secrets: Secrets
+    isolation: Isolation
+
+    def with_settings(self) -> Candidate:
+        """Return it with all settings of the bot among its secrets."""
+        own = {**with_secrets(self.bot).settings, **self.secrets.get(self.bot.name, {})}
+        return replace(self, secrets={self.bot.name: own})
+
+
+def check(
+    candidate: Candidate, on_try: OnTry = lambda _: None, on_launch: OnLaunch = warn_of
 ) -> Iterator[Finding]:
     """Try a bot step by step, up to the first step that is not fine.
 
     Whole matches come after the steps of the protocol. A program is started for each of them, and
     `on_launch` is told how it is isolated.
     """
-    checks = load_checks(game)
-    # Those that we ask inside speak no protocol.
-    bot_settings = {bot.name: {**with_secrets(bot).settings, **secrets.get(bot.name, {})}}
+    checks, candidate = load_checks(candidate.game), candidate.with_settings()
     probed: list[Finding] = []
-    if bot.kind not in ("builtin", "python"):
-        probed = asyncio.run(probe(game, bot, bot_settings, isolation, on_try, on_launch))
+    # Bots inside a process speak no protocol.
+    if candidate.bot.kind not in ("builtin", "python"):
+        probed = asyncio.run(probe(candidate, on_try, on_launch))
     yield from probed
     if any(step.problem for step in probed):
         return
     total = len(probed) + len(checks.trials)
     for number, trial in enumerate(checks.trials):
         on_try(Attempt(trial.name, len(probed) + number + 1, total))
-        specs = specs_of(game, bot, trial, number, isolation)
-        finding = tried(trial, specs, bot, bot_settings, on_launch)
+        finding = tried(candidate, trial, number, on_launch)
         yield finding
         if finding.problem is not None:
             return
 
 
-async def probe(  # noqa: PLR0913, PLR0917 - what is asked, and who is told
-    game: str,
-    bot: BotSpec,
-    secrets: Secrets,
-    isolation: Isolation,
-    on_try: OnTry = lambda _: None,
-    on_launch: OnLaunch = warn_of,
+async def probe(
+    candidate: Candidate, on_try: OnTry = lambda _: None, on_launch: OnLaunch = warn_of
 ) -> list[Finding]:
     """Ask a bot for every step of the protocol, up to the first that is not fine."""
-    if "client" in load_protocol(game).transports:
+    if "client" in load_protocol(candidate.game).transports:
         return []
-    checks = load_checks(game)
-    async with alone(game, bot, secrets, isolation, on_launch) as (referee, player):
+    checks = load_checks(candidate.game)
+    async with alone(candidate, on_launch) as (referee, player):
         total = checks.steps(referee.transport(player)) + len(checks.trials)
         findings = Findings(lambda past: on_try(Attempt(PROTOCOL, min(past + 1, total), total)))
         findings.on_step(0)
@@ -178,12 +181,13 @@ async def probe(  # noqa: PLR0913, PLR0917 - what is asked, and who is told
 
 @asynccontextmanager
 async def alone(
-    game: str, bot: BotSpec, secrets: Secrets, isolation: Isolation, on_launch: OnLaunch = warn_of
+    candidate: Candidate, on_launch: OnLaunch = warn_of
 ) -> AsyncIterator[tuple[MatchReferee, Player]]:
     """Seat a bot to be asked, without a match; gives the referee, and who the bot is to it."""
+    game, isolation = candidate.game, candidate.isolation
     protocol = load_protocol(game)
-    spec = MatchSpec("check", game, (bot,), seed=0, isolation=isolation)
-    record = MatchRecord(load_game(game), seated(spec, protocol, secrets), 0, {})
+    spec = MatchSpec("check", game, (candidate.bot,), seed=0, isolation=isolation)
+    record = MatchRecord(load_game(game), seated(spec, protocol, candidate.secrets), 0, {})
     player, bot_spec = next(iter(record.bots.items()))
     policy = LaunchPolicy(Sandbox(isolation.sandbox), on_launch)
     context = context_of(spec, protocol, record, policy)
@@ -194,10 +198,9 @@ async def alone(
         await seat.close()
 
 
-def specs_of(
-    game: str, bot: BotSpec, trial: Trial, number: int, isolation: Isolation
-) -> list[MatchSpec]:
+def specs_of(candidate: Candidate, trial: Trial, number: int) -> list[MatchSpec]:
     """Return the matches of a trial: with the bot in the first seat, and in the last."""
+    bot = candidate.bot
     names = numbered(trial.opponents, [bot.name])
     others = [
         BotSpec(name, "builtin", strategy)
@@ -207,24 +210,22 @@ def specs_of(
     return [
         MatchSpec(
             f"check {number}",
-            game,
+            candidate.game,
             tuple(bots),
             number,
             dict(trial.options),
             trial.start,
-            isolation,
+            candidate.isolation,
         )
         for bots in orders
     ]
 
 
-def tried(
-    trial: Trial, specs: list[MatchSpec], bot: BotSpec, secrets: Secrets, on_launch: OnLaunch
-) -> Finding:
+def tried(candidate: Candidate, trial: Trial, number: int, on_launch: OnLaunch) -> Finding:
     """Play the matches of a trial, up to the first fault of the bot that costs it something."""
-    for spec in specs:
-        number = spec.bots.index(bot)
-        fault = asyncio.run(first_fault(spec, number, secrets, on_launch))
+    for spec in specs_of(candidate, trial, number):
+        seat = spec.bots.index(candidate.bot)
+        fault = asyncio.run(first_fault(spec, seat, candidate.secrets, on_launch))
         if fault is not None:
             return fault_of(trial, fault)
     return Finding(trial.name)

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,7 +22,7 @@ from cw.arena.launch import with_secrets
 from cw.cli import main
 from cw.games.end_of_codes.answers import TEXTS
 from cw.games.registry import load_checks
-from cw.matches.checks.bot import PROTOCOL, Attempt, Finding, probe
+from cw.matches.checks.bot import PROTOCOL, Attempt, Candidate, Finding, probe
 from cw.matches.checks.bot import check as try_bot
 from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation
@@ -252,11 +253,12 @@ def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) ->
 def test_it_is_told_what_is_tried() -> None:
     (bot,) = read_bots(["builtin:random"]).bots
     tried: list[Attempt] = []
-    names = [finding.name for finding in try_bot("hexagon", bot, {}, Isolation(), tried.append)]
+    candidate = Candidate("hexagon", bot, {}, Isolation())
+    names = [finding.name for finding in try_bot(candidate, tried.append)]
     assert tried == [Attempt(name, number, 5) for number, name in enumerate(names, 1)]
     (bot,) = read_bots(["http://127.0.0.1:9"]).bots
     tried.clear()
-    (finding,) = try_bot("hexagon", bot, {}, Isolation(), tried.append)
+    (finding,) = try_bot(replace(candidate, bot=bot), tried.append)
     assert finding.brief == "disconnected"
     assert tried == [Attempt(PROTOCOL, 1, 16)]
 
@@ -283,7 +285,7 @@ def test_each_game_says_how_many_steps_it_asks(
     tried: list[Attempt] = []
     bot_spec = arguments.bots[0]
     secrets = {"me": {**with_secrets(bot_spec).settings}}
-    steps = asyncio.run(probe(game, bot_spec, secrets, Isolation(), tried.append))
+    steps = asyncio.run(probe(Candidate(game, bot_spec, secrets, Isolation()), tried.append))
     assert [step.problem for step in steps] == [None] * len(steps)
     assert {attempt.total for attempt in tried} == {total}
     assert len(steps) == total - len(load_checks(game).trials)

@@ -27,7 +27,7 @@ from cw.hub.bots.programs import hosting_of_people, object_key, sandbox_of, unpa
 from cw.hub.bots.seats import PROGRAM, ClaimedSeat
 from cw.hub.operation.health import logs
 from cw.hub.operation.resources import Resources
-from cw.matches.checks.bot import alone, check, probe
+from cw.matches.checks.bot import Candidate, alone, check, probe
 
 AT_ONCE: Final = 100
 """Bots that are asked at the same time."""
@@ -106,7 +106,8 @@ def steps_of_program(
         bot = programs[seat.name]
         if bot.kind == "absent":
             return [{"step": "program", "ok": False, "problem": bot.target, "fix": ""}]
-        steps = [step.to_json() for step in check(target.game, bot, {}, isolation)]
+        candidate = Candidate(target.game, bot, {}, isolation)
+        steps = [step.to_json() for step in check(candidate)]
         key = object_key(seat.bot_id, seat.spec.removeprefix(PROGRAM))
         return [*builds.warning_steps(resources.objects, key), *steps]
 
@@ -187,11 +188,12 @@ async def steps_by_game(
     bot = BotSpec(target.name, "http", target.endpoint.rstrip("/"), settings)
     secrets = {bot.name: dict.fromkeys(SECRET_SETTINGS, secret)} if secret else {}
     isolation = isolation_of(resources.settings, house=[bot.name] if target.is_house else ())
+    candidate = Candidate(target.game, bot, secrets, isolation)
     admission = load_admission(target.game)
     if admission is None:
-        return [step.to_json() for step in await probe(target.game, bot, secrets, isolation)]
+        return [step.to_json() for step in await probe(candidate)]
     steps = Steps()
-    async with alone(target.game, bot, secrets, isolation) as (referee, player):
+    async with alone(candidate) as (referee, player):
         if await admission.health(referee, player, steps) and not health_alone:
             await admission.protocol(referee, player, steps)
     return steps.entries
