@@ -1,4 +1,4 @@
-"""Documents as values of types, read on any thread.
+"""Reads documents as values of their types, on any thread.
 
 msgspec learns a type when it first reads one, and caches what it knows before it knows all of it:
 a second thread that reads the same type at that moment crashes the process. So types are learned

@@ -1,4 +1,4 @@
-"""Every error that the arena raises on purpose, on one page."""
+"""All errors that the arena raises on purpose."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ class OutOfTurn(IllegalAction):
 
 
 class UsageError(ArenaError):
-    """What was asked for cannot be: an unknown name, a bad option, a file that is not there."""
+    """A request that is invalid: an unknown name, a bad option, a missing file."""
 
 
 class CapacityError(ArenaError):
-    """What was asked for can be, but not now: everything is in use."""
+    """A request that is valid but cannot be served now: everything is in use."""
 
 
 class QuotaError(CapacityError):
-    """What was asked for can be, but not now: whoever asks has used their part of it."""
+    """A request that is valid but cannot be served now: the caller has used up their share."""
 
 
 class Failure(ArenaError):
@@ -82,7 +82,7 @@ class Failure(ArenaError):
 
 
 class UnfitProgram(UsageError):
-    """A bot's program that cannot be started as it is: not there, or its folder holds too much."""
+    """A bot's program that cannot be started: it is missing, or its folder is too large."""
 
 
 class Abandoned(ArenaError):
@@ -98,7 +98,7 @@ class InvalidTeamId(RegistrationError):
 
 
 class TeamIdTaken(RegistrationError):
-    """A team id that another team of this game already bears."""
+    """A team id that another team of this game already has."""
 
 
 class GameStarted(RegistrationError):

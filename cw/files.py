@@ -30,7 +30,7 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(stream.fileno())
         insist(lambda: partial.replace(path))
     except OSError as error:
-        raise Failure(f"{path} cannot be written, and is as it was: {error.strerror}") from error
+        raise Failure(f"{path} cannot be written, and is unchanged: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
 

@@ -70,7 +70,8 @@ def refuse_name(name: str) -> None:
     """Raise UsageError for a name that no new game can have."""
     if not re.fullmatch(NAME, name) or len(name) > LONGEST_NAME:
         raise UsageError(
-            f"the name of a game is words of small letters and digits with - between them, at most"
+            "the name of a game is words of lower-case letters and digits with - between them, "
+            "at most"
             f" {LONGEST_NAME} characters, not {short(name)}"
         )
     if name in game_entries():

@@ -1,4 +1,4 @@
-"""What may take too long: begun in a thread, and waited for as long as there is patience."""
+"""Calls that may take too long: run in a thread, and waited for up to a time limit."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ function showSilence() {
   notice.replaceChildren(
     over
       ? "The championship is over, and this page is no longer updated. To show its replays again: "
-      : "The runner of this championship no longer answers, so this page stays as it was. To show it again: ",
+      : "The runner of this championship no longer answers, and this page is no longer updated. To show it again: ",
     element("code", "", `cw serve --replays ${notice.dataset.folder}`),
   );
   notice.hidden = false;

@@ -99,7 +99,7 @@ def test_the_command_writes_what_can_be_installed(
 
 def test_a_new_bot_is_written_for_a_new_game(tmp_path: Path) -> None:
     for language in ("python", "javascript"):
-        assert "is made" in cw("new-bot", "made-plain", language, str(tmp_path / language))
+        assert "Created" in cw("new-bot", "made-plain", language, str(tmp_path / language))
     assert (tmp_path / "python" / "arena.py").is_file()
 
 

@@ -108,7 +108,7 @@ def test_a_demo_is_played_and_says_what_comes_next(user: Terminal) -> None:
     assert "won by" in output
     commands = re.findall(r"^  (cw .*?)(?:   .*)?$", output, re.M)
     assert [command.split()[1] for command in commands] == ["new-bot", "play", "serve", "workshop"]
-    assert "mybot is made" in typed(user, commands[0])
+    assert "Created mybot" in typed(user, commands[0])
     assert "def choose" in (user.folder / "mybot" / "bot.py").read_text("utf-8")
     assert "circuit-wars, seed" in typed(user, f"CW_PAUSE=0 {commands[1]}")
 

@@ -1,1 +1,1 @@
-"""One match in progress, whoever its players are."""
+"""One match in progress, between bots of any kind."""

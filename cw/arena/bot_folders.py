@@ -24,5 +24,7 @@ def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
     if len(programs) != 1:
         names = ", ".join(file.name for file in programs) or "none"
         wanted = f"{CLIENT} or bot.py" if game == "circuit-wars" else "bot.py, bot.js, ..."
-        raise UsageError(f"{folder} must hold one program ({wanted}; there is {names}){otherwise}")
+        raise UsageError(
+            f"{folder} must contain one program ({wanted}; there is {names}){otherwise}"
+        )
     return programs[0].absolute()

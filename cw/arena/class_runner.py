@@ -43,8 +43,8 @@ def player_of(path: str, name: str) -> Act:
     )
     if player is None:
         sys.exit(
-            f"there is no class and no function {' or '.join(names)} in the file;"
-            " say which one plays: python:PATH:NAME"
+            f"there is no class and no function {' or '.join(names)} in the file; choose the one "
+            "that plays with python:PATH:NAME"
         )
     return acting(player()) if isinstance(player, type) else calling(player)
 

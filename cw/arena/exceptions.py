@@ -76,7 +76,7 @@ class Place(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """An exception that an output tells of."""
+    """An exception that an output reports."""
 
     text: str
     """Its name and message, on one line."""

@@ -38,10 +38,10 @@ LOOK: Final = 0.002
 
 HINTS: Final[Mapping[str, str]] = {
     "SIGKILL": "it was killed, perhaps because it took too much memory",
-    "SIGSEGV": "it touched memory that is not its own; malloc gives NULL where memory is refused",
+    "SIGSEGV": "it accessed invalid memory; malloc returns NULL where memory is refused",
     "SIGXCPU": "it used up its CPU time",
     "SIGXFSZ": "it wrote a file that is too large",
-    "SIGABRT": "it gave up by itself",
+    "SIGABRT": "it aborted",
 }
 
 

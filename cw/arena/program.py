@@ -52,7 +52,7 @@ ASKS_BY_SIGNAL: Final = sys.platform != "win32"
 
 
 class PromptOutput(asyncio.Protocol):
-    """Standard output that is taken in as it comes.
+    """Standard output that is read as it arrives.
 
     What asyncio reads of a program's pipes it hands on in the next round of its loop, which costs
     as much as the exchange of a short line itself.
@@ -163,7 +163,9 @@ class Program(asyncio.SubprocessProtocol):
             if pipe not in self._open:
                 # Whoever was ended for too much memory closes its pipes before that is given back.
                 limit = f"; {self.limit}" if self.limit else ""
-                return Fault("disconnected", f"it closed its standard {name}, but runs on{limit}")
+                return Fault(
+                    "disconnected", f"it closed its standard {name}, but keeps running{limit}"
+                )
         return None
 
     async def ended(self, seconds: float = SETTLE) -> Fault | None:

@@ -13,7 +13,7 @@ TurnPlaces: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Written:
-    """Takes note of how long the standard error of each seat is from turn to turn."""
+    """Records the length of the standard error of each seat, turn by turn."""
 
     def __init__(self, seats: Mapping[Player, Seat]) -> None:
         """Begin before the first turn."""

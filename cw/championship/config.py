@@ -111,7 +111,7 @@ def begin(folder: Path, settings: ChampionshipSettings) -> None:
     """Write the settings of a new championship; raise UsageError if there is one already."""
     if (folder / SETTINGS).exists():
         raise UsageError(
-            f"{folder} holds a championship already: resume it, or name another folder"
+            f"{folder} contains a championship already: resume it, or choose another folder"
         )
     settings.check()
     make_folder(folder)
@@ -123,7 +123,7 @@ def settings_of(folder: Path) -> ChampionshipSettings:
     try:
         document: Any = json.loads((folder / SETTINGS).read_bytes())
     except (OSError, ValueError) as error:
-        raise UsageError(f"{folder} holds no championship: {error}") from None
+        raise UsageError(f"{folder} contains no championship: {error}") from None
     try:
         return documents.convert(document, ChampionshipSettings)
     except msgspec.ValidationError as error:

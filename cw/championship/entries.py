@@ -80,7 +80,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class LineFormat(Protocol):
-    """How the entries of a game stand in its journal, and how they count."""
+    """How the entries of a game are written in its journal, and how they count."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
         """Return the line of an entry."""

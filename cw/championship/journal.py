@@ -122,7 +122,7 @@ def check_fixtures(journal: Journal) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is going on in a championship, for those who look on."""
+    """What is going on in a championship, for spectators."""
 
     done: int = 0
     """Matches that are over."""

@@ -83,7 +83,10 @@ def result_of(line: RecordedLine) -> Result:
     kind, player = divmod(line.status_code, 100)
     if line.status_code not in STATUS or kind not in ENDED:
         codes = ", ".join(str(code) for code in STATUS if code // 100 in ENDED)
-        raise ProtocolError(f"status_code {line.status_code} ends no game; those that do: {codes}")
+        raise ProtocolError(
+            f"status_code {line.status_code} is not that of a finished game; expected one of "
+            f"{codes}"
+        )
     teams, score = (line.player_1, line.player_2), (line.score_1, line.score_2)
     if ENDED[kind] != "finished":
         return forfeited(teams, player - 1, ENDED[kind], line.size)

@@ -90,7 +90,7 @@ def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
 def enough(teams: tuple[Team, ...], place: Path) -> tuple[Team, ...]:
     """Return teams; raise UsageError unless there are two."""
     if len(teams) < 2:
-        raise UsageError(f"{place} holds {len(teams)} teams; a championship needs 2 or more")
+        raise UsageError(f"{place} contains {len(teams)} teams; a championship needs 2 or more")
     return teams
 
 
@@ -152,7 +152,9 @@ def read_folder(folder: Path, game: str) -> Team:
     check_keys(about, folder)
     for key in SETTINGS:
         if str(about.get(key, "")).startswith("env:"):
-            raise UsageError(f"{folder}: env: stands in a file of all teams only, not for {key}")
+            raise UsageError(
+                f"{folder}: env: is allowed only in a file of all teams, not for {key}"
+            )
     named = {"name": normalize("NFC", folder.name)} | about
     return make_team(team_id(folder.name), named, folder_spec(folder, about, game), folder)
 
@@ -214,7 +216,7 @@ def read_tables(file: Path) -> dict[str, Any]:
     """Read the tables `[teams.ID]` with `bot`, and what else is known of a team."""
     tables = read_toml(file).get("teams")
     if not isinstance(tables, dict):
-        raise UsageError(f"{file} must hold a table [teams.ID] for each team")
+        raise UsageError(f"{file} must contain a table [teams.ID] for each team")
     return tables
 
 

@@ -20,7 +20,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "serve": Place("cw.cli.serve:serve", "Run the server of Circuit Wars until Ctrl-C."),
     "new-bot": Place(
         "cw.cli.new_bot:new_bot_command",
-        "Copy a bot to start from into the folder DIR, ready to run.",
+        "Copy a starter bot into the folder DIR, ready to run.",
     ),
     "workshop": Place(
         "cw.cli.workshop:workshop",
@@ -28,7 +28,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "new-game": Place(
         "cw.cli.new_game:new_game_command",
-        "Write a package with a game of your own, ready to be played.",
+        "Create a package with a game of your own, ready to play.",
     ),
     "test-game": Place(
         "cw.cli.game_suite:test_game",
@@ -50,7 +50,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "simulate": Place(
         "cw.cli.simulate:simulate_command",
-        "Play GAME between built-in STRATEGIES, without bots and clocks.",
+        "Play GAME between built-in STRATEGIES, without clocks.",
     ),
     "compare": Place(
         "cw.cli.lab.compare:compare_command",
@@ -64,15 +64,15 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "cw.cli.lab.tune:tune_command",
         "Tune the numeric parameters of BOT for GAME.",
     ),
-    "maps": Place("cw.cli.maps:maps", "Make, check and show the maps of GAME."),
+    "maps": Place("cw.cli.maps:maps", "Generate, check and show maps of GAME."),
     "championship": Place(
         "cw.cli.championship:championship", "Run contests of many teams, with tables and reports."
     ),
     "doctor": Place(
-        "cw.cli.doctor:doctor", "Check whether this machine has all that the arena needs."
+        "cw.cli.doctor:doctor", "Check whether this machine has everything the arena needs."
     ),
     "bench": Place(
-        "cw.cli.bench:bench", "Measure how fast the arena is, compared with yardsticks."
+        "cw.cli.bench:bench", "Measure the speed of the arena beside reference programs."
     ),
     "hub": Place("cw.cli.hub:hub", "Run a site where people bring bots and watch them play."),
     "completion": Place(
@@ -126,13 +126,13 @@ def main() -> None:
 
     \b
     First steps:
-      cw demo                 two AIs play a match, to be watched in the browser
+      cw demo                 watch two AIs play a match in the browser
       cw serve                the server for your own game_ai.py
       cw bots circuit-wars    the built-in opponents
-      cw bots kits            bots to start from, for all games in eight languages
+      cw bots kits            starter bots for all games, in eight languages
 
-    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine,
-    1 something failed, 2 wrong usage, 130 after Ctrl-C.
+    Results go to standard output, progress and errors to standard error. Exit codes: 0 success, 1
+    failure, 2 wrong usage, 130 after Ctrl-C.
     """
     end_as_interrupted()
     escape_unencodable(sys.stdout)

@@ -1,4 +1,4 @@
-"""`cw bench`: how fast the arena is, compared with yardsticks measured in the same run."""
+"""`cw bench`: the speed of the arena beside reference programs, measured in the same run."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ PARTS: Final[Mapping[str, str]] = {
 @click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--quick", is_flag=True, help="Measure for seconds instead of minutes.")
 @click.option("--json", "form", flag_value="json", help="Print the figures as JSON.")
-@click.option("--markdown", "form", flag_value="markdown", help="Print the table of the docs.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print the table for the docs.")
 def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
-    """Measure how fast the arena is, compared with yardsticks.
+    """Measure the speed of the arena beside reference programs.
 
     \b
     PART is any of:
@@ -65,17 +65,17 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
       hub          pages and polls, beside bare routes; its share of a match
-      lab          a match asked again, and comparisons beside matches of cw play
+      lab          cw replay ask, and comparisons beside matches of cw play
       operation    back-ups, sweeps, workers and 500 browsers of a hub
       paint        turns on 20x20, beside the plain reference of the tests
       rated        leaderboard, ticks and results of 10,000 bots
-      replays      how large replays are, beside those with every frame whole
+      replays      size of replays, beside those that store every frame in full
       transports   matches over pipes and HTTP, beside bare round trips
       viewer       large replays in Chromium, beside the time of a frame
-      workshop     from Run to the picture, from a key to the disk, Stop
+      workshop     from Run to the picture, from a key press to the disk, Stop
 
-    Without PART all are measured, and one page says what each came to: the goals that it missed, or
-    the one that it met least. Of the parts named, all figures are shown.
+    Without PART all are measured, with a one-page summary: for each the goals that it missed, or
+    the one that it met most narrowly. For the parts that you name, all figures are shown.
 
     Only the ratios can be compared between machines. Missing a goal is a result, not an error.
     """

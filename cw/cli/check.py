@@ -51,7 +51,7 @@ def check_command(
     """Test BOT against everything that GAME may ask of it.
 
     The steps of the protocol come first, then whole matches. Exit code 1 if a step failed,
-    2 if nothing was tried because there is no such game, file or setting.
+    2 if there is no such game, file or setting.
 
     \b
       cw check paint ./bot.py

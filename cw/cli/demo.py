@@ -58,7 +58,7 @@ Or in the browser, with the match beside the code:
 NEXT_WITHOUT_CHECKOUT = """
 Next, your own: rewrite choose() in mybot/bot.py.
 
-  cw new-bot circuit-wars python mybot      a bot to start from
+  cw new-bot circuit-wars python mybot      a starter bot
   cw play circuit-wars builtin:greedy mybot/bot.py
   cw serve                                  the server, in a terminal of its own
 

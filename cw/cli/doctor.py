@@ -44,11 +44,11 @@ class Diagnosis:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(as_json: bool) -> None:
-    """Check whether this machine has all that the arena needs.
+    """Check whether this machine has everything the arena needs.
 
-    Lists what is missing and how to get it, and the games of other packages: those that cannot be
-    played, with the reason. Removes what killed runs have left behind. Exit code 1 if something is
-    missing that playing needs.
+    Lists what is missing and how to install it, and the games of other packages, with the reason if
+    one cannot be played. Removes what killed runs have left behind. Exit code 1 if a requirement
+    for playing is missing.
     """
     findings = [*needed(), *useful()]
     if as_json:
@@ -88,7 +88,7 @@ def useful() -> Iterator[Diagnosis]:
     yield from check_games()
     yield Diagnosis("left behind", True, False, swept.describe() if any(swept) else "nothing")
     if "CW_DATABASE_URL" in os.environ or Path(os.environ.get("CW_DATA", "hub-data")).is_dir():
-        yield Diagnosis("hub", True, False, "looked at by cw hub doctor")
+        yield Diagnosis("hub", True, False, "checked by cw hub doctor")
     cores = os.cpu_count() or 1
     yield Diagnosis("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
 
@@ -130,7 +130,7 @@ def check_port() -> Diagnosis:
 def check_mail() -> Diagnosis:
     """Find out whether a hub that others reach can write to people."""
     is_set = bool(os.environ.get("CW_MAIL"))
-    advice = "the mail server of a hub that others reach: smtp://user:password@host:587"
+    advice = "the mail server of a public hub: smtp://user:password@host:587"
     return Diagnosis("CW_MAIL", is_set, True, "set" if is_set else "not set", advice)
 
 

@@ -34,15 +34,15 @@ class Answer(NamedTuple):
     metavar="CHECK",
     multiple=True,
     type=click.Choice(list(CHECKS)),
-    help="Only this check, such as samples; several times for several.",
+    help="Run only this check, such as samples; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def test_game(game: str, options: tuple[str, ...], chosen: tuple[str, ...], as_json: bool) -> None:
     """Run the checks that every game must pass.
 
-    Random matches are played, altered documents are read, and the parts that the game has are
-    tried. With --option matches are played by options of the game, such as a small board. Exit
-    code 1 if the game fails a check.
+    Plays random matches, reads corrupted documents, and tests the optional parts that the game has.
+    With --option, the matches use options of the game, such as a small board. Exit code 1 if the
+    game fails a check.
 
     \b
       cw test-game hexagon --option size=3

@@ -1,4 +1,4 @@
-"""`cw maps`: make, check and show the maps of a game."""
+"""`cw maps`: generate, check and show the maps of a game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.argument("game")
 @click.pass_context
 def maps(context: click.Context, game: str) -> None:
-    """Make, check and show the maps of GAME.
+    """Generate, check and show maps of GAME.
 
     \b
       cw maps code-battle generate --players 4 --count 3 --out maps
@@ -56,7 +56,7 @@ def maps(context: click.Context, game: str) -> None:
     required=True,
     help="Folder for the files.",
 )
-@click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each map.")
 @click.pass_obj
 def generate(
@@ -70,7 +70,7 @@ def generate(
     as_json: bool,
     **options: Json,
 ) -> None:
-    """Make maps from a seed, one file each.
+    """Generate maps from a seed, one file each.
 
     The first map has the given seed, the next one that seed + 1. The same options and seed always
     give the same files.
@@ -81,7 +81,7 @@ def generate(
     settings = {name: value for name, value in options.items() if value is not None}
     series = maker.make(players, count, seed, **settings)
     console = Console(stderr=True)
-    tracked = track(series, "making maps", total=count, console=console, transient=True)
+    tracked = track(series, "generating maps", total=count, console=console, transient=True)
     for file, game_map in zip(files, tracked, strict=True):
         write(file, maker.encode(game_map))
         facts = {"file": str(file)} | maker.facts(game_map)
@@ -100,10 +100,10 @@ def generate(
 )
 @click.pass_obj
 def make_library(maker: AnyMapMaker, /, players: int, seed: int, folder: Path) -> None:
-    """Make the maps that come with the game, and try each in a match."""
+    """Generate the maps that come with the game, and try each in a match."""
     console = Console(stderr=True)
     for game_map in track(
-        maker.library(players, seed), "making maps", console=console, transient=True
+        maker.library(players, seed), "generating maps", console=console, transient=True
     ):
         facts = maker.facts(game_map)
         write(folder / f"{facts['map_id']}.json", maker.encode(game_map))
@@ -154,8 +154,8 @@ def find_error(maker: AnyMapMaker, file: Path) -> str | None:
 
 @maps.command()
 @click.argument("file", type=IN)
-@click.option("--svg", type=OUT, help="Draw into this file instead, as SVG.")
-@click.option("--png", type=OUT, help="Draw into this file instead, as PNG.")
+@click.option("--svg", type=OUT, help="Draw to this SVG file instead.")
+@click.option("--png", type=OUT, help="Draw to this PNG file instead.")
 @click.pass_obj
 def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> None:
     """Draw the map of FILE in the terminal or as a picture.

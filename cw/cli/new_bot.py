@@ -1,4 +1,4 @@
-"""`cw new-bot`: a bot to start from, in the language of your choice."""
+"""`cw new-bot`: a starter bot in the language of your choice."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from cw.kits import LANGUAGES, Language, new_bot
 @click.argument("language", required=False)
 @click.argument("folder", required=False, metavar="DIR", type=click.Path(path_type=Path))
 def new_bot_command(game: str | None, language: str | None, folder: Path | None) -> None:
-    """Copy a bot to start from into the folder DIR, ready to run.
+    """Copy a starter bot into the folder DIR, ready to run.
 
     It plays GAME and is written in LANGUAGE. DIR must be new or empty; without one it is
-    GAME-LANGUAGE. It prints what to type next; DIR/README.md says it too.
+    GAME-LANGUAGE. It prints what to type next, which is also in DIR/README.md.
 
     \b
       cw bots kits                       the games and languages
       cw new-bot hexagon php mybot
 
-    Games of other packages that bring no bots of their own have them in Python and JavaScript.
+    For games of other packages without kits of their own, there are Python and JavaScript.
     """
     if game is None or language is None:
-        raise UsageError("give GAME and LANGUAGE; `cw bots kits` names games and languages")
+        raise UsageError("give GAME and LANGUAGE; `cw bots kits` lists both")
     folder = folder or Path(f"{game}-{language}")
     new_bot(game, language, folder)
     for line in next_steps(game, LANGUAGES[language], folder):
@@ -41,7 +41,7 @@ def next_steps(game: str, language: Language, folder: Path) -> list[str]:
     build = [language.build] if language.build else []
     steps = [f"cd {folder}", *build, f"cw check {game} {quoted(language.bot)}"]
     return [
-        f"{folder} is made. Then:",
+        f"Created {folder}. Next:",
         *(f"  {step}" for step in [*(install * bool(lacking)), *steps]),
         f"Or write it in the browser: cw workshop {game} {folder}",
     ]

@@ -22,7 +22,7 @@ from cw.new_game import NewGame, new_game
 def new_game_command(
     name: str, folder: Path | None, simultaneous: bool, hidden: bool, players: str
 ) -> None:
-    """Write a package with a game of your own, ready to be played.
+    """Create a package with a game of your own, ready to play.
 
     DIR must be new or empty; without one it is NAME. Players walk over a board and collect coins:
     rewrite the files one by one, README.md says what each is for. It prints what to type next.
@@ -36,7 +36,7 @@ def new_game_command(
     new_game(NewGame(name, fewest, most, simultaneous, hidden), folder)
     others = " builtin:greedy" * (fewest - 1)
     for line in (
-        f"{folder} is made. Then:",
+        f"Created {folder}. Next:",
         f"  cd {folder}",
         "  pip install -e .",
         f"  cw play {name} builtin:random{others} --out match.json",

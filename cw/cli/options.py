@@ -18,7 +18,7 @@ SANDBOX: Final = click.option(
 )
 
 VERBOSE: Final = click.option(
-    "-v", "--verbose", is_flag=True, help="Say how each program is isolated."
+    "-v", "--verbose", is_flag=True, help="Print how each program is isolated."
 )
 
 OPTION: Final = click.option(

@@ -35,7 +35,7 @@ PACE = 0.25
 @click.command()
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True, metavar="BOT...")
-@click.option("--seed", type=click.IntRange(0), help="Seed of the first match.  [default: drawn]")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the first match.  [default: random]")
 @OPTION
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of a bot."
@@ -95,7 +95,7 @@ def play(
 ) -> None:
     """Play matches of GAME between bots, and write their replays.
 
-    For one match it says who won, by what and in which turn; for several it prints a table.
+    For one match it prints who won, how and in which turn; for several, a table.
     Exit code 1 if a bot never played because it could not be started.
 
     \b

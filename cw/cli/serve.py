@@ -53,7 +53,7 @@ REPLAYS: Final = Path("replays")
     help="Time for a turn, -1 for no limit. [default: TIMEOUT of cw/game.py]",
 )
 @click.option(
-    "--size", default=7, show_default=True, help="Squares in a row of the board: odd, 1 to 31."
+    "--size", default=7, show_default=True, help="Squares on each side of the board: odd, 1 to 31."
 )
 @click.option(
     "--rooms/--no-rooms", default=True, help="Further matches under /rooms/NAME/, on by default."
@@ -65,14 +65,14 @@ REPLAYS: Final = Path("replays")
     help="Folder of the replays under /replays/; finished matches are saved there."
     f"  [default: {REPLAYS}]",
 )
-@click.option("--no-replays", is_flag=True, help="Save no matches.")
+@click.option("--no-replays", is_flag=True, help="Do not save matches.")
 @click.option("--uploads", is_flag=True, help="Let visitors upload replays to that folder.")
 @click.option(
     "--matches",
     type=click.IntRange(0),
     default=8,
     show_default=True,
-    help="How many matches pages may let the server play at once; 0 for none.",
+    help="Maximum number of matches that visitors may start at once; 0 for none.",
 )
 @click.option(
     "--opponent",
@@ -178,7 +178,7 @@ def folder_of_replays(chosen: Path | None, *, wanted: bool, uploads: bool) -> Pa
     Raises UsageError for a folder that is chosen and not wanted.
     """
     if not wanted and chosen is not None:
-        raise UsageError("choose one of --replays and --no-replays")
+        raise UsageError("choose either --replays or --no-replays")
     # Into the usual folder nobody but this server puts anything.
     if chosen is not None or not wanted or uploads:
         return chosen
@@ -196,7 +196,7 @@ def say_addresses(listener: socket.socket) -> None:
     for address in addresses:
         click.echo(f"On other machines: {address}/")
     if not addresses:
-        click.echo("This machine has no address in a network: nobody else can reach it.", err=True)
+        click.echo("This machine has no network address: nobody else can reach it.", err=True)
     click.echo("Listening on all networks of this machine: everyone there can play.", err=True)
 
 

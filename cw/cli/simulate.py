@@ -54,10 +54,10 @@ def simulate_command(
     as_json: bool,
     each: TextIO | None,
 ) -> None:
-    """Play GAME between built-in STRATEGIES, without bots and clocks.
+    """Play GAME between built-in STRATEGIES, without clocks.
 
     Seats rotate from match to match, and the seed changes when everybody has had every seat.
-    For one match it says who won and why, for several it prints a table.
+    For one match it prints who won and why; for several, a table.
 
     \b
       cw simulate circuit-wars greedy safe --games 100

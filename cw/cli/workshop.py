@@ -37,7 +37,8 @@ REPLAYS: Final = Path("replays")
 @click.option(
     "--replays",
     type=click.Path(path_type=Path, exists=True),
-    help="Folder or file of replays whose positions are tried.  [default: replays, if it is there]",
+    help="Replay, or folder of replays, with positions to try the bot in.  [default: replays, if "
+    "it is there]",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @SANDBOX
@@ -52,10 +53,9 @@ def workshop(
 ) -> None:
     """Write and run a bot for GAME in the browser.
 
-    The page is there until Ctrl-C. The bot is in FOLDER; a new or empty one gets a bot to start
-    from. Without FOLDER it is GAME-LANGUAGE. What is typed is saved in its files. Only this machine
-    can reach the page, and only by the address that is printed: it holds a token, for the page runs
-    programs.
+    The page is served until Ctrl-C. The bot is in FOLDER, by default GAME-LANGUAGE; a new or empty
+    folder gets a starter bot. Your edits are saved to its files. The page runs programs, so only
+    this machine can reach it, and only at the address printed, which has a token.
 
     \b
       cw workshop hexagon

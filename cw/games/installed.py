@@ -90,7 +90,7 @@ def refuse_name(name: str, names: Collection[str]) -> None:
     """Raise UsageError for a name that no game can have, or another game has."""
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise UsageError(
-            f"its name must be words of small letters and digits with - between them, at most"
+            f"its name must be words of lower-case letters and digits with - between them, at most"
             f" {LONGEST_NAME} characters"
         )
     if name in names:

@@ -1,4 +1,4 @@
-"""What time it is, as every verb of the hub is told it."""
+"""The clock that every verb of the hub is given."""
 
 from __future__ import annotations
 

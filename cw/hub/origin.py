@@ -1,4 +1,4 @@
-"""What the work of a thread goes back to: all lines of its log say so, and the matches it plans."""
+"""The origin of the work of a thread, which its log lines and the matches that it plans record."""
 
 from __future__ import annotations
 

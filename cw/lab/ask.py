@@ -1,4 +1,4 @@
-"""The same question again: a bot is asked what somebody was asked in a recorded match."""
+"""Asks a bot the questions that were asked in a recorded match."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check(asking: Asking, game: Game) -> None:
             f" and the last time in turn {asked[-1]}"
         )
     if asking.is_cold and turn is None:
-        raise UsageError("without what came before, a bot is asked about one turn: say which")
+        raise UsageError("without the turns before, a bot is asked about one turn: choose it")
 
 
 def turns_of(document: Document, player: Player) -> list[int]:
@@ -154,7 +154,7 @@ def seats(
 
 
 class Answers:
-    """Makes of what a bot says an answer beside that of the match."""
+    """Builds an answer of a bot beside that of the match."""
 
     def __init__(self, asking: Asking, tell: Tell) -> None:
         """Wait for the first answer."""

@@ -28,7 +28,7 @@ GRANTED: Final = Answer(None, 0.0)
 
 
 class EndOfQuestions(Exception):
-    """Ends a match that is played again: all that was wanted has been asked."""
+    """Ends a match that is played again: everything wanted has been asked."""
 
 
 @dataclass(frozen=True, slots=True)

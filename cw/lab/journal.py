@@ -138,7 +138,9 @@ def read_head(file: Path) -> dict[str, Json]:
     try:
         return msgspec.json.decode(first, type=dict[str, Json])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise UsageError(f"{file} line 1 does not say what is played: give another file") from None
+        raise UsageError(
+            f"{file} line 1 is not the header of a file of matches: give another file"
+        ) from None
 
 
 def check_head(file: Path, head: Mapping[str, Json]) -> None:

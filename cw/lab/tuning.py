@@ -1,4 +1,4 @@
-"""Numbers of a bot are tuned: in each step it plays itself, with the numbers moved either way.
+"""Tunes numbers of a bot: in each step it plays itself, with the numbers moved either way.
 
 Where the numbers are is a function of the matches that are over, in the order of the steps. So a
 tuning that was interrupted goes on where it was.

@@ -67,9 +67,9 @@ def repeats(comparison: Comparison) -> list[str]:
     if 2 * count <= pairs:
         return []
     return [
-        f"{count} of {pairs} pairs were the same matches again, so this says little: by this game's"
-        " options each seed starts alike, and the bots draw no lots; vary the start (--option), or"
-        " let other bots play along (--among)"
+        f"{count} of {pairs} pairs were identical matches, so the result means little: with "
+        "these options of the game each seed starts alike, and the bots use no randomness; vary "
+        "the start (--option), or let other bots play along (--among)"
     ]
 
 

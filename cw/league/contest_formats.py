@@ -79,8 +79,8 @@ class Format:
                 )
         if self.name != FREE_FOR_ALL and 2 not in seats:
             raise UsageError(
-                f"the format {self.name!r} is of matches of 2 players, and this game is for"
-                f" {in_words(seats)}; choose {FREE_FOR_ALL!r}"
+                f"the format {self.name!r} has matches of 2 players, but this game is for "
+                f"{in_words(seats)}; choose {FREE_FOR_ALL!r}"
             )
 
     def drawn_groups(self, teams: Sequence[str], seed: int) -> Mapping[str, tuple[str, ...]]:
@@ -94,8 +94,8 @@ class Format:
         players = min(len(teams), seats[-1]) if self.players is None else self.players
         if seats[-1] < 3 or players not in seats:
             raise UsageError(
-                f"a free-for-all in matches of {players} players cannot be: this game is for"
-                f" {in_words(seats)}"
+                f"a free-for-all cannot have matches of {players} players: this game is for "
+                f"{in_words(seats)}"
             )
         rounds = min(players, USUAL_ROUNDS) if self.rounds is None else self.rounds
         return FreeForAll(teams, seed, players, rounds)

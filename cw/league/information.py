@@ -64,7 +64,7 @@ class Meetings:
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """What is known of bots, on the scale on which is reckoned."""
+    """What is known of bots, on the internal scale of the ratings."""
 
     mu: Matrix
     covariance: Matrix

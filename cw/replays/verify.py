@@ -106,7 +106,7 @@ def wrong_result(game: Game, document: Document, last: Any) -> str | None:
     if is_resigned(game, document, last):
         return None
     if turns:
-        return f"the match has no end: by the rules it goes on after turn {turns}"
+        return f"the match has no end: by the rules it continues after turn {turns}"
     missing = unready(document)
     ready = [player for player in game.rules.players(last) if player not in missing]
     ended = game.conduct.unready(last, ready)

@@ -39,8 +39,8 @@ CONTENT_SECURITY_POLICY: Final = (
 REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
     QuotaError: (429, "Too many"),
     CapacityError: (503, "Not now"),
-    Failure: (500, "Something has failed"),
-    ArenaError: (400, "That cannot be"),
+    Failure: (500, "Server error"),
+    ArenaError: (400, "Invalid request"),
 }
 """Status and title of the answer to each kind of error, the most specific first."""
 

@@ -24,7 +24,7 @@ class ServerSettings:
     timeout: float | None = None
     """Seconds for a turn, -1 for no limit; None takes `TIMEOUT` of cw/game.py."""
     size: int = 7
-    """Squares in a row of the board: odd, 1 to 31."""
+    """Squares on each side of the board: odd, 1 to 31."""
     openings: int = 0
     """Random segments with which every game starts."""
     seed: int = 0

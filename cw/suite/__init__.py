@@ -1,4 +1,4 @@
-"""What every game is held to, of ours and of other packages: `cw test-game`, and tests of a game.
+"""The checks that every game must pass, ours and those of other packages: `cw test-game`.
 
 from cw.suite import CHECKS, subject
 

@@ -87,7 +87,7 @@ def any_player(subject: Subject) -> None:
     for value in AWKWARD:
         player = read(partial(subject.game.codec.player_from_json, state, value))
         known = player is None or player in subject.game.rules.players(state)
-        require(known, f"{short(value)} is no player of the game")
+        require(known, f"{short(value)} is not a player of the game")
 
 
 def any_actions(subject: Subject) -> None:

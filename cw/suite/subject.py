@@ -59,8 +59,8 @@ class Subject:
             yield state, actions
             state = rules.step(state, actions)
         raise BrokenPromise(
-            f"a match ends; one with seed {seed} goes on for more than {MOST_TURNS} turns: give"
-            " options with which it is shorter"
+            f"a match ends; one with seed {seed} goes on for more than {MOST_TURNS} turns: give "
+            "options that make it shorter"
         )
 
     def some(self, seed: int, most: int = 12) -> list[tuple[Any, Any]]:

@@ -1,1 +1,1 @@
-"""A bot is written and tried: its files, its runs, what was wrong, series and checks."""
+"""Writing and trying a bot: its files, runs, error marks, series and checks."""

@@ -20,7 +20,7 @@ MOST_OUTPUT: Final = 64 * 1024
 
 
 class BuildFailed(Failure):
-    """A compiler that was not content."""
+    """A compilation that failed."""
 
     def __init__(self, why: str, output: str) -> None:
         """Keep what it wrote."""

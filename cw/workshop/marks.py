@@ -1,4 +1,4 @@
-"""Lines of a bot's files that its output complains of: tracebacks, and messages of compilers."""
+"""Lines of a bot's files that its output blames: tracebacks, and messages of compilers."""
 
 from __future__ import annotations
 

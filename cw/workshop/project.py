@@ -138,8 +138,8 @@ def open_project(
         offered = choices(choice, LANGUAGES if choice not in LANGUAGES else kits_of(game))
         named = f"no {MAIN[choice]}" if choice in LANGUAGES else f"no bot in {choice}"
         raise UsageError(
-            f"{place} holds {named}: give an empty folder for a bot to start from;"
-            f" languages: {offered}"
+            f"{place} contains {named}: give an empty folder for a starter bot; languages: "
+            f"{offered}"
         )
     return Project(game, choice, BotFolder(place), isolation or Isolation())
 
@@ -149,7 +149,9 @@ def language_in(place: Path) -> str:
     there = [name for name, main in MAIN.items() if (place / main).is_file()]
     if not there:
         mains = ", ".join(MAIN.values())
-        raise UsageError(f"{place} is not empty and holds no bot: none of {mains} is there")
+        raise UsageError(f"{place} is not empty and contains no bot: none of {mains} is there")
     if len(there) > 1:
-        raise UsageError(f"{place} holds several bots: choose by --language {'|'.join(there)}")
+        raise UsageError(
+            f"{place} contains several bots: choose one with --language {'|'.join(there)}"
+        )
     return there[0]

@@ -36,7 +36,7 @@ function say(...words) {
 async function save(opponent) {
   await draft.save();
   if (draft.dirty.size > 0) {
-    say("Nothing was saved as a version: see beside the files what is wrong.");
+    say("No version was saved: what is wrong is shown beside the files.");
     return;
   }
   const name = field("name");

@@ -24,7 +24,7 @@ export class Check {
     const number = ++this.number;
     byId("check-stop").disabled = false;
     byId("check-steps").replaceChildren();
-    this.say("The first step is being tried...");
+    this.say("Trying the first step...");
     try {
       await this.page.save();
       await ask("POST", "check");
@@ -45,7 +45,7 @@ export class Check {
     byId("check-steps").replaceChildren(...steps.map(row));
     const last = steps.at(-1);
     const summary = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
-    this.say(trouble || waits || (goesOn ? `${steps.length} steps are fine so far...` : summary));
+    this.say(trouble || waits || (goesOn ? `${steps.length} steps passed so far...` : summary));
   }
 
   /** @param {string} words */

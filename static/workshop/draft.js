@@ -100,7 +100,7 @@ export class Draft {
     this.editor.take(name, text);
     this.isTaking = false;
     if (this.digests.has(name)) {
-      this.say(`${name} was changed elsewhere, and is taken in.`);
+      this.say(`${name} was changed elsewhere, and was reloaded.`);
     }
     this.digests.set(name, digest);
   }

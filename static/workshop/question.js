@@ -10,7 +10,7 @@ const REST = 120;
 
 /** Milliseconds between two looks whether it has answered. */
 const PAUSE = 150;
-const ASKING = "It is asked all earlier turns first...";
+const ASKING = "Asking it all earlier turns first...";
 
 /**
  * @typedef {{question: string, answer: string, ms: number, fault: string}} Exchange
@@ -140,7 +140,7 @@ function exchangeParts({ question, answer, ms, fault }, action) {
   const text = answer || (action === null || fault ? "" : JSON.stringify(action));
   return [
     element("h3", "", "It was asked"),
-    block(question || "The questions of this match took too much room: this one was not kept.", "question"),
+    block(question || "The questions of this match were too large: this one was not saved.", "question"),
     element("h3", "", text ? "It answered " : "It gave no answer ", element("span", "muted", `after ${timeWords(ms)}`)),
     ...(text ? [block(text)] : []),
     ...(fault ? [block(fault, "refused")] : []),

@@ -5,7 +5,7 @@ import { byId } from "./elements.js";
 import { ask, follow, wordsOf } from "./server.js";
 
 const PAUSE = 200;
-const GONE = "The run that was shown here is not kept any more.";
+const GONE = "The run that was shown here was deleted.";
 
 /** Begins the name under which this window remembers that something was run. */
 const LAST = "run at ";
@@ -46,7 +46,7 @@ export class Run {
     // What is stopped before the server knows of the run would be the one before.
     byId("stop").disabled = true;
     byId("run").setAttribute("aria-busy", "true");
-    this.say("It starts...");
+    this.say("Starting...");
     try {
       await this.page.save();
       const seed = again?.seed ?? (byId("same-seed").checked ? this.seed : null);
@@ -126,14 +126,14 @@ export class Run {
     } else if (report.waits) {
       this.say(report.waits);
     } else {
-      this.say(report.ready ? "" : "It starts...");
+      this.say(report.ready ? "" : "Starting...");
       this.page.grow(report.output);
     }
   }
 
   /** Stop the run. */
   async stop() {
-    this.say("It is being stopped...");
+    this.say("Stopping...");
     await ask("POST", "stop").catch((error) => this.say(wordsOf(error), true));
   }
 

@@ -42,7 +42,7 @@ export class Series {
     const number = ++this.number;
     this.count = 0;
     byId("series-matches").replaceChildren();
-    byId("series-words").textContent = "The series begins...";
+    byId("series-words").textContent = "Starting the series...";
     byId("series-stop").disabled = false;
     try {
       await this.page.save();
@@ -102,7 +102,7 @@ export class Series {
  */
 function wordsOfSeries({ opponent, total, matches, tally }) {
   if (!tally) {
-    return "The first matches are being played...";
+    return "Playing the first matches...";
   }
   const { wins, draws, losses, win_rate: rate, interval: [low, high], faults } = tally;
   const wrong = faults ? ` ${faults} ${faults === 1 ? "fault" : "faults"}.` : "";

@@ -42,7 +42,7 @@ SMALL = ResourceLimits(processes=8)
 
 @pytest.mark.parametrize(("words", "name"), WORDS)
 def test_a_limit_is_known_by_what_languages_say_of_it(words: str, name: str) -> None:
-    assert UNBOUND.met([words]).startswith(f"it met the limit of {name}")
+    assert UNBOUND.met([words]).startswith(f"it reached the limit of {name}")
 
 
 def test_the_most_telling_output_is_asked_first() -> None:
@@ -53,7 +53,7 @@ def test_the_most_telling_output_is_asked_first() -> None:
 
 @pytest.mark.parametrize(("code", "name"), EXITS)
 def test_a_limit_is_known_by_the_signal_that_ends_a_program(code: int, name: str) -> None:
-    assert UNBOUND.met([""], code).startswith(f"it met the limit of {name}")
+    assert UNBOUND.met([""], code).startswith(f"it reached the limit of {name}")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_limit_is_known_by_what_control_groups_count(
         (tmp_path / quiet).write_text("7\n" if quiet == "pids.current" else "oom_kill 0\nmax 0\n")
     assert not bounds.met([""])
     (tmp_path / file).write_text(text)
-    assert bounds.met([""]).startswith(f"it met the limit of {name}")
+    assert bounds.met([""]).startswith(f"it reached the limit of {name}")
 
 
 def test_each_sentence_says_what_is_allowed_and_what_to_do() -> None:
@@ -99,4 +99,4 @@ def test_a_program_that_ends_by_a_limit_says_which(tmp_path: Path) -> None:
     fault = asyncio.run(ended(written(tmp_path / "bot", "bot", source)))
     assert isinstance(fault, Fault)
     assert (fault.kind, fault.cause) == ("crashed", CAUSE)
-    assert "; it met the limit of open files (256 for each process): close each" in fault.detail
+    assert "; it reached the limit of open files (256 for each process): close each" in fault.detail

@@ -72,10 +72,10 @@ def fault_parts(answer: Reply | Fault) -> tuple[str, str, str]:
         ("sends_chunks_without_end", PATIENCE, "oversize", "oversize", "longer than 65536"),
         ("sends_a_bomb", PATIENCE, "malformed", "compressed", "Content-Encoding: gzip"),
         ("promises_too_much", PATIENCE, "disconnected", "broken", "before the answer .* complete"),
-        ("promises_too_little", PATIENCE, "malformed", "not_http", "is no HTTP"),
+        ("promises_too_little", PATIENCE, "malformed", "not_http", "is not HTTP"),
         ("hangs_up", PATIENCE, "disconnected", "broken", "closed before the answer to GET /"),
         ("resets", PATIENCE, "disconnected", "broken", "closed before the answer to GET /"),
-        ("speaks_no_http", PATIENCE, "malformed", "not_http", "no HTTP: .*welcome to the bot"),
+        ("speaks_no_http", PATIENCE, "malformed", "not_http", "not HTTP: .*welcome to the bot"),
     ],
 )
 def test_misbehaviour_is_a_fault_that_names_it(
@@ -249,7 +249,7 @@ def test_nobody_listens() -> None:
     port = free_port()
     kind, cause, detail = ask_at(f"http://127.0.0.1:{port}")
     assert (kind, cause) == ("disconnected", "refused")
-    assert f"nobody listens at 127.0.0.1:{port}" in detail
+    assert f"nothing listens at 127.0.0.1:{port}" in detail
 
 
 def test_a_name_without_address() -> None:

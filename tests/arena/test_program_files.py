@@ -81,7 +81,7 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_too_deep_is_refused(tmp_path: Path) -> None:
     tmp_path.joinpath(*["d"] * 100).mkdir(parents=True)
-    with pytest.raises(UnfitProgram, match="more than 64 folders within each other"):
+    with pytest.raises(UnfitProgram, match="more than 64 nested folders"):
         contents(tmp_path)
 
 

@@ -53,7 +53,7 @@ class Team:
     def form(self, link: str) -> None:
         """Let the captain form it; its code is on the captain's page."""
         self.captain.fill(f"{link}/team", link, name=self.name, group=self.group)
-        match = re.search(r"shall join: (\w{8})", words_of(self.captain.visitor.open(MY_TEAM)))
+        match = re.search(r"want to join: (\w{8})", words_of(self.captain.visitor.open(MY_TEAM)))
         assert match
         self.code = match[1]
 

@@ -68,7 +68,7 @@ def create(walk: Walk) -> None:
         page.get_by_role("link", name="New competition").click()
         page.get_by_role("radio", name="Tournament").check()
         page.get_by_label("Game").select_option("hexagon")
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         fill_draft(walk)
         walk.picture("draft-form")
         walk.press("Create a draft")
@@ -94,10 +94,10 @@ def invite(walk: Walk) -> None:
     """Make a link for the people of a list, and import the list."""
     step, page = walk.hall.timetable.step, walk.lead("People")
     with step("makes an invitation link"):
-        page.get_by_label("Most teams").fill("200")
-        page.get_by_label("Most people in a team").fill("4")
-        page.get_by_label("Who may come").select_option("list")
-        walk.press("Make an invitation")
+        page.get_by_label("Maximum number of teams").fill("200")
+        page.get_by_label("Maximum number of people in a team").fill("4")
+        page.get_by_label("Who may join").select_option("list")
+        walk.press("Create an invitation")
         link = page.get_by_role("textbox", name="Link", exact=True).input_value()
         walk.link = link.removeprefix(walk.hall.hub.address)
     with step("imports the list"):

@@ -156,7 +156,7 @@ def test_a_comparison_is_stopped_and_admins_see_those_that_go_on(walk: Walk) -> 
     walk.be("Bob")
     make_admin(walk.site, "Bob")
     walk.open("/admin/matches")
-    going_on = page.get_by_role("region", name="Comparisons that go on")
+    going_on = page.get_by_role("region", name="Running comparisons")
     expect(going_on.get_by_role("row")).to_have_count(2)
     expect(going_on.get_by_role("row").last).to_contain_text("Painter-2 against walker")
     expect(going_on.get_by_role("row").last).to_contain_text("0 of 400")

@@ -161,7 +161,7 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
         "--option", "max_turns=10",
     )  # fmt: skip
     assert result.exit_code == 1
-    assert "4 could not be played; go on with: cw championship resume" in result.stdout
+    assert "4 could not be played; continue with: cw championship resume" in result.stdout
     assert "requests of this game are signed with the secret" in result.stderr
     assert {tuple(sorted(line["players"])) for line in lines_of(out)} == {("gatherer", "random")}
     assert len(report_of(out)["failed"]) == 4

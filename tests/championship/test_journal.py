@@ -107,7 +107,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
         ({"round": "2"}, "Expected `int`, got `str`"),
         ({"round": 0}, r"\$.round"),
         ({"stage": None}, r"\$.stage"),
-        ({"status_code": 201}, "ends no game"),
+        ({"status_code": 201}, "is not that of a finished game"),
         ({"reasons": [{"turn": 1}]}, r"\$.reasons"),
         ({"longest_ms": [1.5]}, r"\$.longest_ms"),
     ],

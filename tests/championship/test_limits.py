@@ -139,7 +139,7 @@ def test_a_worker_that_fails_ends_no_championship(
     out = tmp_path / "out"
     result = cw("run", file, "--game", "paint", "--option", "turns=5", "--out", out)
     assert result.exit_code == 1
-    assert f"could not be played; go on with: cw championship resume {out}" in result.stdout
+    assert f"could not be played; continue with: cw championship resume {out}" in result.stdout
     assert [reason in match["why"] for match in report_of(out)["failed"]] == [True, True]
     assert lines_of(out) == []
     monkeypatch.undo()

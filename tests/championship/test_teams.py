@@ -120,7 +120,9 @@ def test_all_teams_that_cannot_play_are_told_together(folder: Path) -> None:
         read_teams(folder, "paint")
     first, *problems = str(refused.value).splitlines()
     assert first == "2 teams cannot play:"
-    assert ["empty must hold one program" in problems[0], "not 'hat'" in problems[1]] == [True] * 2
+    assert ["empty must contain one program" in problems[0], "not 'hat'" in problems[1]] == [
+        True
+    ] * 2
 
 
 @pytest.mark.parametrize("about", ["members = ['a\\u0007']".replace("'", '"'), "name = 3"])
@@ -215,7 +217,7 @@ def test_every_team_is_read_though_others_are_none(folder: Path, tmp_path: Path)
     (folder / "ann" / "bot.py").unlink()
     ann, bob = read_each(folder, "paint")
     assert isinstance(ann, UnfitTeam)
-    assert "ann must hold one program" in ann.problem
+    assert "ann must contain one program" in ann.problem
     assert isinstance(bob, Team)
     (tmp_path / "none").mkdir()
     with pytest.raises(UsageError, match="contains no team"):
@@ -230,7 +232,7 @@ def test_a_pipe_in_place_of_what_a_team_tells_holds_nobody_up(folder: Path) -> N
 
 
 def test_a_team_cannot_read_our_environment(folder: Path) -> None:
-    with pytest.raises(UsageError, match="env: stands in a file of all teams only"):
+    with pytest.raises(UsageError, match="env: is allowed only in a file of all teams"):
         with_about(folder, 'bot = "http://127.0.0.1:1"\nsecret = "env:HOME"')
 
 

@@ -119,14 +119,14 @@ class TestValidate:
         }
         assert list(problems) == ["ann", "bare", "broken", "lost", "quote", "strange", "zoe"]
         assert (problems["ann"], problems["zoe"]) == (None, None)
-        assert "must hold one program" in problems["bare"]
+        assert "must contain one program" in problems["bare"]
         assert "team.toml: " in problems["broken"]
         assert "there is no program 'no-such-program'" in problems["lost"]
         assert "No closing quotation" in problems["quote"]
         assert "not 'hat'" in problems["strange"]
         refused = cw("run", folder, "--out", tmp_path / "out")
         assert refused.exit_code == 2
-        assert "must hold one program" in " ".join(refused.stderr.split())
+        assert "must contain one program" in " ".join(refused.stderr.split())
 
     @pytest.mark.thorough
     def test_a_team_is_told_and_not_obeyed(self, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ class TestRun:
         lines = lines_of(out)
         again = cw(*arguments)
         assert again.exit_code == 2
-        assert "holds a championship already" in again.stderr
+        assert "contains a championship already" in again.stderr
         assert cw(*arguments, "--resume").exit_code == 0
         assert cw(*arguments, "--resume", "--seed", "2").exit_code == 2
         assert cw("resume", out).exit_code == 0
@@ -216,7 +216,10 @@ class TestRun:
 
     @pytest.mark.parametrize(
         ("text", "error"),
-        [("{", "holds no championship"), ('{"teams": 1, "place": ""}', "the settings are broken")],
+        [
+            ("{", "contains no championship"),
+            ('{"teams": 1, "place": ""}', "the settings are broken"),
+        ],
     )
     def test_broken_settings_are_told(self, tmp_path: Path, text: str, error: str) -> None:
         (tmp_path / "championship.json").write_text(text)
@@ -278,9 +281,9 @@ class TestNames:
         arguments = ("run", teams, "--game", "paint", "--option", "turns=5", "--out", out)
         refused = cw(*arguments)
         assert refused.exit_code == 2
-        assert "2 teams cannot play; mend them, or leave them out with --skip-b" in refused.stderr
+        assert "2 teams cannot play; fix them, or leave them out with --skip-b" in refused.stderr
         output = " ".join(refused.stderr.split())
-        assert "empty must hold one program" in output
+        assert "empty must contain one program" in output
         assert "not 'hat'" in output
         played = cw(*arguments, "--skip-broken")
         assert played.exit_code == 0, played.output + played.stderr
@@ -422,7 +425,7 @@ def test_what_cannot_be_written_ends_in_a_sentence_and_is_resumed(
     assert "File too large" in output
     before = lines_of(out) if (out / "results.jsonl").exists() else []
     if most:
-        assert f"go on with: cw championship resume {out}" in output
+        assert f"continue with: cw championship resume {out}" in output
         assert cw("resume", out).exit_code == 0
     else:
         assert cw(*arguments).exit_code == 0

@@ -120,7 +120,7 @@ class TestText:
         assert "Group [b]" in output
 
     def test_no_game_is_over(self) -> None:
-        assert table("-").stdout == "No game is over yet.\n"
+        assert table("-").stdout == "No match is over yet.\n"
 
 
 class TestHostile:
@@ -138,8 +138,8 @@ class TestHostile:
             (line(group="a\nb"), "cannot be printed"),
             (line(stage="\u202e"), "cannot be printed"),
             (line(group=1), "$.group"),
-            (line(status_code=201), "status_code 201 ends no game; those that do: 301, 302, 401"),
-            (line(status_code=303), "status_code 303 ends no game"),
+            (line(status_code=201), "that of a finished game; expected one of 301, 302, 401"),
+            (line(status_code=303), "status_code 303 is not"),
             (line(status_code=-99), "$.status_code"),
             (line().replace("301", "9" * 9999), "not a result of a game"),
             (line(status_code=True), "$.status_code"),

@@ -138,7 +138,7 @@ class TestServe:
     def test_a_folder_that_is_chosen_and_not_wanted_is_refused(self, tmp_path: Path) -> None:
         done = run("serve", "--port", "0", "--replays", str(tmp_path), "--no-replays")
         assert done.exit_code == 2
-        assert "choose one of --replays and --no-replays" in done.stderr
+        assert "choose either --replays or --no-replays" in done.stderr
 
     @POSIX
     def test_it_says_what_other_machines_type(self, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_matches_that_repeat_are_no_news(tmp_path: Path) -> None:
     result = report("compare", "paint", *bots, *SHORT, "--games", "20")
     assert result["repeated_pairs"] == 9
     output = cw("compare", "paint", *bots, *SHORT, "--games", "8").stdout
-    assert "3 of 4 pairs were the same matches again, so this says little" in output
+    assert "3 of 4 pairs were identical matches, so the result means little" in output
 
 
 @pytest.mark.thorough
@@ -174,8 +174,8 @@ def test_a_match_that_ends_a_comparison_in_any_order_is_lost_by_no_kill() -> Non
     there = ids(file)
     assert set(there.values()) == {1}
     interrupted = killed_at(command, file, len(there) + 4, signal.SIGINT)
-    assert "interrupted, and no match that was over is lost" in interrupted
-    assert "--resume even.jsonl goes on" in interrupted
+    assert "interrupted; all finished matches are kept" in interrupted
+    assert "--resume even.jsonl" in interrupted
     resumed = report(*EVEN, "--games", "60", "--resume", file)
     assert set(ids(file).values()) == {1}
     assert there.keys() <= ids(file).keys()

@@ -27,12 +27,12 @@ COMPARE = ("compare", "paint", "a=builtin:random", "b=builtin:random", "--resume
 LEAGUE = ("league", "bots", "--game", "paint", "--include", "builtin")
 TUNE = ("tune", "paint", "mine=python:painter.py", "numbers.toml", "--resume", "--seed", "1")
 FOR_HOURS = {
-    "compare": ((*COMPARE, "--elo1", "1"), Path("even.jsonl"), "--resume even.jsonl goes on"),
-    "league": (LEAGUE, Path("bots", ".league", "matches.jsonl"), "the same command goes on"),
+    "compare": ((*COMPARE, "--elo1", "1"), Path("even.jsonl"), "--resume even.jsonl"),
+    "league": (LEAGUE, Path("bots", ".league", "matches.jsonl"), "continue with the same command"),
     "tune": (
         (*TUNE, "--steps", "9999"),
         Path("tuning", "steps.jsonl"),
-        "--out tuning --resume goes on",
+        "--out tuning --resume",
     ),
 }
 """Experiments by their commands, with their journals and what they say when interrupted."""
@@ -102,7 +102,7 @@ def test_an_experiment_that_is_ended_goes_on_later(name: str, number: signal.Sig
     with running(*command, *SHORT) as process:
         wait_for(process, journal, 4)
         _, errors = end(process, number)
-    assert "interrupted, and no match that was over is lost" in errors
+    assert "interrupted; all finished matches are kept" in errors
     assert words in errors
     before = matches(journal)
     with running(*command, *SHORT) as process:

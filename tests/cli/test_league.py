@@ -105,13 +105,13 @@ def test_a_bot_that_cannot_play_is_named_and_the_others_play(bots: Path) -> None
     assert result.exit_code == 0
     assert "Watch it in the browser: http://127.0.0.1:" in result.stderr
     assert "empty does not play: " in result.stderr
-    assert "must hold one program" in result.stderr
+    assert "must contain one program" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "bots is not a league yet: say which game it plays, --game GAME"),
+        ((), "bots is not a league yet: choose its game with --game GAME"),
         (("--game", "chess"), "chess"),
         (("--game", "hexagon", "--players", "3"), "hexagon needs exactly 2 bots"),
         (("--game", "paint", "--table", "--port", "0"), "leave out --table or --port"),
@@ -144,7 +144,7 @@ def test_a_journal_of_something_else_is_named(head: str) -> None:
     JOURNAL.write_text(f"{head}\n", encoding="utf-8")
     result = cw("--matches", "2")
     assert result.exit_code == 2
-    assert "bots holds no league that can be played: " in result.stderr
+    assert "bots contains no league that can be played: " in result.stderr
 
 
 def test_a_league_without_bots_has_an_empty_table(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_no_kill_loses_or_doubles_a_match(bots: Path) -> None:
         before = matches(JOURNAL)
     assert process.returncode == 130
     assert "strong" in table
-    assert "the same command goes on" in errors
+    assert "continue with the same command" in errors
     document = played("--matches", str(len(before)))
     everything = matches(JOURNAL)
     assert set(Counter(line["id"] for line in everything).values()) == {1}

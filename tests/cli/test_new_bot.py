@@ -68,10 +68,10 @@ def test_two_words_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     code, output = run("paint")
     assert code == 2
-    assert "GAME and LANGUAGE; `cw bots kits` names" in output
+    assert "GAME and LANGUAGE; `cw bots kits` lists" in output
     code, output = run("paint", "c")
     assert code == 0
-    assert "paint-c is made" in output
+    assert "Created paint-c" in output
     assert (tmp_path / "paint-c" / "bot.c").is_file()
 
 

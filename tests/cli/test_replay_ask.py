@@ -75,8 +75,8 @@ def test_a_bot_that_is_wrong_gives_exit_code_1(run: Run, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("builtin:walker",), "--turn N, or --every"),
-        (("builtin:walker", "--turn", "1", "--every"), "--turn N, or --every"),
+        (("builtin:walker",), "--turn N, or all turns with --every"),
+        (("builtin:walker", "--turn", "1", "--every"), "--turn N, or all turns with --every"),
         (("builtin:walker", "--every", "--cold"), "--cold asks about one turn"),
         (("builtin:walker", "--turn", "7"), "was asked nothing in turn 7"),
         (("builtin:random", "--turn", "1"), "random did not play in this match"),

@@ -103,8 +103,8 @@ def test_the_chosen_turns_are_played(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (("--png", "--svg"), "one form at a time: --png or --svg"),
-        (("--svg", "--json"), "one form at a time: --svg or --json"),
+        (("--png", "--svg"), "choose one format: --png or --svg"),
+        (("--svg", "--json"), "choose one format: --svg or --json"),
         (("--gif", "--turn", 3), "--turn is for --png and --svg"),
         (("--turn", 3), "--turn is for --png and --svg"),
         (("--png", "--speed", 3), "--speed is for --gif"),

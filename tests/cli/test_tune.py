@@ -56,7 +56,7 @@ def test_a_tuning_that_was_cut_off_goes_on_and_plays_no_match_again() -> None:
     Path("tuning", "comparison.jsonl").unlink(missing_ok=True)
     refused = tune(*SHORT)
     assert refused.exit_code == 2
-    assert "tuning holds a tuning: --resume goes on with it" in refused.stderr
+    assert "tuning holds a tuning already: continue it with --resume" in refused.stderr
     assert report(*SHORT, "--resume") == whole
     resumed = steps.read_bytes().splitlines(keepends=True)
     assert resumed[:4] == lines[:4]

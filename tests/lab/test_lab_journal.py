@@ -86,6 +86,6 @@ def test_a_line_that_is_no_match_is_named(file: Path, line: bytes) -> None:
 @pytest.mark.parametrize("line", [b"\xff", b"[1]", b"[" * 5000, b"nonsense"])
 def test_a_file_of_something_else_is_refused_and_left_as_it_was(file: Path, line: bytes) -> None:
     file.write_bytes(line + b"\n")
-    with pytest.raises(UsageError, match="does not say what is played"):
+    with pytest.raises(UsageError, match="is not the header"):
         opened(file, HEAD).__enter__()
     assert file.read_bytes() == line + b"\n"

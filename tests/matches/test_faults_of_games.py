@@ -216,9 +216,9 @@ def test_a_program_that_does_not_start_is_one_fault(game: str, tmp_path: Path) -
 
 
 UNREACHED = {
-    "code-battle": ("startup", "GET /health: nobody listens at 127.0.0.1:9"),
+    "code-battle": ("startup", "GET /health: nothing listens at 127.0.0.1:9"),
     "end-of-codes": ("startup", "initiate_could_not_connect"),
-    "hexagon": ("disconnected", "nobody listens at 127.0.0.1:9"),
+    "hexagon": ("disconnected", "nothing listens at 127.0.0.1:9"),
 }
 
 

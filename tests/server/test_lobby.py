@@ -176,7 +176,7 @@ def test_without_a_folder_nothing_is_saved(clock: FakeClock) -> None:
 
 def test_nothing_is_put_into_the_folder_of_a_championship(clock: FakeClock, folder: Path) -> None:
     (folder / SETTINGS).write_text("{}")
-    with pytest.raises(UsageError, match="holds a championship"):
+    with pytest.raises(UsageError, match="contains a championship"):
         create_app(SiteSettings(timeout=3, replays=folder, save=True), clock)
 
 

@@ -73,7 +73,7 @@ def test_a_worker_that_was_cut_off_past_its_lease_counts_nothing_twice(tmp_path:
                     one.heal()
                     at.open.set()
                     wait_until(lambda: is_done(resources, 1), "the end")
-                    wait_until(lambda: "not ours any more" in cut.log.read_text(), "the first one")
+                    wait_until(lambda: "another worker now" in cut.log.read_text(), "the first one")
                     other.stop()
                     # Whose network is whole again, plays again.
                     plan(resources, "next", "builtin:greedy")

@@ -153,7 +153,7 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class _Preparation:
-    """A program and all that holds it, but for the walls."""
+    """A program with its limits, before it is isolated."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
@@ -191,7 +191,7 @@ class _Preparation:
         command, bounds = self._limited(own_tasks())
         walls = f"LIMITS ONLY, it can read your files and use your network ({missing})"
         unheld = bubblewrap.is_root() and "pids" not in self.share.controllers
-        free = "; AS ROOT it is not held to its number of processes" if unheld else ""
+        free = "; AS ROOT its number of processes is not limited" if unheld else ""
         return Launch(
             self._joined(command),
             self.env,

@@ -1,4 +1,4 @@
-"""What holds a program in bounds, and which of them it met: by its words, or by the system's."""
+"""The limits of a program, and which of them it reached, by its own output or by the system's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Limit:
 
     def sentence(self, limits: ResourceLimits) -> str:
         """Return which limit was met, what is allowed, and what to do."""
-        return f"it met the limit of {self.name} ({self.allowed(limits)}): {self.advice}"
+        return f"it reached the limit of {self.name} ({self.allowed(limits)}): {self.advice}"
 
 
 LIMITS: Final = (
@@ -76,7 +76,7 @@ LIMITS: Final = (
             f"{size(limits.memory)} for each process, {size(limits.whole_memory)} for all of them"
             " together; a language may have a lower one of its own"
         ),
-        "keep less at the same time",
+        "keep less in memory at the same time",
     ),
     Limit(
         "processor time",

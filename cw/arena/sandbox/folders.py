@@ -82,7 +82,9 @@ def _bounded(folder: Path, items: Iterator[Entry]) -> tuple[Entry, ...]:
         size += entry.size
         if len(entries) > MOST_FILES or size > MOST_BYTES:
             most = f"{MOST_FILES} files or {MOST_BYTES // MIB} MiB"
-            raise UnfitProgram(f"{folder} holds more than {most}: give the bot a folder of its own")
+            raise UnfitProgram(
+                f"{folder} contains more than {most}: give the bot a folder of its own"
+            )
     return tuple(entries)
 
 
@@ -101,7 +103,7 @@ def _walk(folder: Path, without: Container[Path]) -> Iterator[Entry]:
     while waiting:
         inside, place, depth = waiting.pop()
         if depth > MOST_NESTED:
-            raise UnfitProgram(f"{folder} holds more than {MOST_NESTED} folders within each other")
+            raise UnfitProgram(f"{folder} has more than {MOST_NESTED} nested folders")
         for entry in _visible(inside, place):
             if Path(entry.path) in without:
                 continue

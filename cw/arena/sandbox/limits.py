@@ -56,7 +56,7 @@ def limited(
     if os.name == "posix":
         bounds = f"at most {limits.files} open files, {limits.cpu_seconds} s of CPU, "
         return by_shell(limits, command), f"{bounds}files of {size(limits.file_size)}"
-    return [*command], "NO LIMITS, as this system has none to give"
+    return [*command], "NO LIMITS, as this system supports none"
 
 
 def by_shell(limits: ResourceLimits, command: Sequence[str]) -> list[str]:

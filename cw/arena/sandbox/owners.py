@@ -20,7 +20,7 @@ ENDED: Final = ("Z", "X")
 
 
 class Owner(NamedTuple):
-    """A process, told from all that will ever bear its number."""
+    """A process, distinguished from later ones with the same process id."""
 
     namespace: int
     """The namespace in which it has its number."""

@@ -1,4 +1,4 @@
-"""A seat that is listened to: what its bot was asked, what it answered, and after which time."""
+"""A seat that reports what its bot was asked, what it answered, and after how long."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Hear: TypeAlias = Callable[[Exchange], None]
 
 
 class HeardSeat:
-    """A seat whose exchanges are told."""
+    """A seat that reports its exchanges."""
 
     def __init__(self, player: Player, seat: Seat, record: MatchRecord, hear: Hear) -> None:
         """Listen to the seat of a player in a match."""

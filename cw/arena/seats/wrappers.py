@@ -17,7 +17,7 @@ from cw.games.wire import Query, Transport
 
 
 class PacedSeat:
-    """A seat that takes its time, for those who look on."""
+    """A seat that slows down its answers, for spectators."""
 
     def __init__(self, seat: Seat, pace: float) -> None:
         """Let every action take `pace` seconds or more."""
@@ -45,7 +45,7 @@ class PacedSeat:
 
 
 class Meter(Protocol):
-    """Measures what the thoughts of a match cost, and lets them rest."""
+    """Measures the processor time of the bots of a match, and makes them pause."""
 
     async def rest(self) -> None:
         """Wait until a bot may think."""
@@ -58,7 +58,7 @@ class Meter(Protocol):
 
 
 class MeteredSeat:
-    """A seat of a bot that thinks in this process, measured."""
+    """A seat of a bot in this process whose processor time is measured."""
 
     def __init__(self, seat: Seat, meter: Meter) -> None:
         """Measure a seat."""

@@ -122,17 +122,17 @@ def _unconnected(error: aiohttp.ClientConnectorError) -> Fault:
     if isinstance(error.os_error, Forbidden) or number == errno.EACCES:
         return _gone(f"{server} is not asked: {error.os_error.strerror}", "forbidden")
     if number in NO_ROUTE:
-        return _gone(f"there is no way to {server}: {error.os_error.strerror}", "unreachable")
+        return _gone(f"there is no route to {server}: {error.os_error.strerror}", "unreachable")
     if number == errno.ECONNREFUSED:
-        return _gone(f"nobody listens at {server}", "refused")
-    return _gone(f"nobody listens at {server}: {error.os_error}", "refused")
+        return _gone(f"nothing listens at {server}", "refused")
+    return _gone(f"nothing listens at {server}: {error.os_error}", "refused")
 
 
 def _unreadable(exchange: Exchange, error: aiohttp.ClientResponseError) -> Fault:
     message = plain(" ".join(error.message.split())[:QUOTED])
     if message.startswith(TOO_LARGE):
         return large_head(exchange, message)
-    return Fault("malformed", f"the answer to {exchange.name} is no HTTP: {message}", "not_http")
+    return Fault("malformed", f"the answer to {exchange.name} is not HTTP: {message}", "not_http")
 
 
 def plain(header: str) -> str:

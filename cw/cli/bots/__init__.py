@@ -17,11 +17,11 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "kits": Place(
         "cw.cli.bots.kits:kits",
-        "List the bots to start from, and what this machine lacks for them.",
+        "List the starter bots, and what this machine lacks to run them.",
     ),
     "list": Place(
         "cw.cli.bots.list:list_bots",
-        "List the built-in strategies of GAME or of all, the weakest first.",
+        "List the built-in strategies of GAME, or of all games, weakest first.",
     ),
     "serve": Place(
         "cw.cli.bots.serve:serve", "Serve the strategy NAME as a bot of GAME, until Ctrl-C."
@@ -60,5 +60,5 @@ def bots() -> None:
       cw bots serve hexagon greedy --port 3000
       cw bots join http://127.0.0.1:5000 greedy
 
-    `cw bots kits` lists bots to start from, for your own.
+    `cw bots kits` lists starter bots for your own.
     """

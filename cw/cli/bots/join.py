@@ -161,7 +161,7 @@ def position(status: dict[str, Any], player: int) -> State:
         scores = (int(status["score_1"]), int(status["score_2"]))
         last_move = str(status["last_move"])
     except (KeyError, TypeError, ValueError) as error:
-        raise Failure(f"the server's status has no board that can be read: {error!r}") from None
+        raise Failure(f"cannot read the board in the server's status: {error!r}") from None
     return State(len(squares), squares, player, scores, last_move, None, None)
 
 

@@ -14,7 +14,7 @@ from cw.kits import LANGUAGES, Language, games, kits_of
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def kits(as_json: bool) -> None:
-    """List the bots to start from, and what this machine lacks for them.
+    """List the starter bots, and what this machine lacks to run them.
 
     `cw new-bot GAME LANGUAGE DIR` copies one.
     """

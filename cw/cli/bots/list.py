@@ -28,7 +28,7 @@ GAME = "circuit-wars"
     nargs=2,
     multiple=True,
     metavar="NAME NAME",
-    help="With --measure: this pair; may be repeated. [default: each with the one before]",
+    help="With --measure: this pair; may be repeated. [default: each against the one before]",
 )
 @click.option(
     "--games",
@@ -58,7 +58,7 @@ def list_bots(
     jobs: int,
     as_json: bool,
 ) -> None:
-    """List the built-in strategies of GAME or of all, the weakest first."""
+    """List the built-in strategies of GAME, or of all games, weakest first."""
     if measuring:
         figures = resolve_name("cw.cli.bots.figures:print_figures")
         figures(game or GAME, pairs, games, seed, jobs, as_json=as_json)

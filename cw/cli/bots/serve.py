@@ -52,7 +52,7 @@ def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) ->
     service = load_bot_handler(game, context)
     transports = load_protocol(game).transports
     if lines and "lines" not in transports:
-        raise UsageError(f"bots of {game} are web services, not programs that speak lines")
+        raise UsageError(f"bots of {game} are web services, not programs: leave out --stdio")
     if lines or "http" not in transports:
         serve_lines(service)
     else:

@@ -16,11 +16,11 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "report": Place(
         "cw.cli.championship.report:report_command",
-        "Write the report of the championship in OUT again, as HTML, Markdown, CSV and JSON.",
+        "Rewrite the report of the championship in OUT as HTML, Markdown, CSV and JSON.",
     ),
     "resume": Place(
         "cw.cli.championship.resume:resume_command",
-        "Continue the championship in OUT from where it was stopped.",
+        "Continue the championship in OUT from where it stopped.",
     ),
     "run": Place(
         "cw.cli.championship.run:run_command",
@@ -28,7 +28,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "table": Place(
         "cw.cli.championship.table:table_command",
-        "Compute all tables from recorded matches: RESULTS has one JSON object a line.",
+        "Compute all tables from the matches recorded in RESULTS, one JSON object per line.",
     ),
     "validate": Place(
         "cw.cli.championship.validate:validate_command",

@@ -19,7 +19,7 @@ HANDOUTS = click.option(
     "--handouts",
     "with_handouts",
     is_flag=True,
-    help="Write a hand-out for each team: results, faults, output and replays of its own.",
+    help="Write a hand-out for each team, with its own results, faults, output and replays.",
 )
 JOBS = click.option(
     "--jobs",
@@ -30,5 +30,5 @@ QUEUE = click.option(
     "--queue",
     "queued",
     is_flag=True,
-    help="Let the workers of a hub play, on any number of machines.",
+    help="Let the workers of a hub play the matches, on any number of machines.",
 )

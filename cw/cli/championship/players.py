@@ -41,7 +41,9 @@ def chosen_players(
     if is_missing():
         raise UsageError('--queue needs the extra "hub": in the repository, pip install ".[hub]"')
     if sandbox == "off":
-        raise UsageError("--sandbox off goes without --queue: workers run programs in a sandbox")
+        raise UsageError(
+            "--sandbox off cannot be used with --queue: workers run programs in a sandbox"
+        )
     # What the extra brings is loaded for those alone who have it.
     with resolve_name("cw.cli.hub.cup.championship:workers")(jobs) as workers:
         yield workers

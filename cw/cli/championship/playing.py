@@ -79,8 +79,8 @@ def resumable(out: Path) -> Iterator[None]:
         yield
     except Failure as error:
         raise Failure(
-            f"{error}. Nothing that was over is lost; when this is mended, go on with:"
-            f" cw championship resume {out}"
+            f"{error}. All finished matches are kept; fix this, then continue with: cw "
+            f"championship resume {out}"
         ) from error
 
 
@@ -90,8 +90,8 @@ def conclude(out: Path, runner: Runner) -> bool:
     settings, progress = runner.settings, runner.progress()
     report = report_of(snapshot(runner.journal), settings, progress)
     print_ranking(report.page(progress, running=False))
-    click.echo(f"{over} matches are over; the report: {out / REPORT / 'index.html'}")
-    click.echo(f"Show it with its replays: cw serve --replays {out}")
+    click.echo(f"{over} matches finished; report: {out / REPORT / 'index.html'}")
+    click.echo(f"View it with its replays: cw serve --replays {out}")
     for fixture, why in runner.failed.items():
         players = " against ".join(map(settings.name, fixture.players))
         text = f"{players} could not be played: {why}"
@@ -101,7 +101,7 @@ def conclude(out: Path, runner: Runner) -> bool:
     is_over = not runner.failed and not runner.open_fixtures()
     if not is_over:
         stopped = f"{len(runner.failed)} could not be played" if runner.failed else "stopped"
-        click.echo(f"{stopped}; go on with: cw championship resume {out}")
+        click.echo(f"{stopped}; continue with: cw championship resume {out}")
     return is_over
 
 

@@ -23,7 +23,7 @@ REPORT: Final = "report"
 @click.argument("out", type=FOLDER)
 @HANDOUTS
 def report_command(out: Path, with_handouts: bool) -> None:
-    """Write the report of the championship in OUT again, as HTML, Markdown, CSV and JSON.
+    """Rewrite the report of the championship in OUT as HTML, Markdown, CSV and JSON.
 
     \b
       cw championship report results --handouts     and a folder for each team

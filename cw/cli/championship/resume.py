@@ -1,4 +1,4 @@
-"""`cw championship resume`: a championship goes on."""
+"""`cw championship resume`: continues a championship."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cw.cli.championship.playing import play
 def resume_command(
     out: Path, jobs: int | None, with_handouts: bool, port: int | None, queued: bool
 ) -> None:
-    """Continue the championship in OUT from where it was stopped."""
+    """Continue the championship in OUT from where it stopped."""
     sandbox = settings_of(out).sandbox
     with chosen_players(jobs, sandbox, queued=queued) as new_players:
         play(out, port, new_players, with_handouts=with_handouts)

@@ -20,7 +20,7 @@ from cw.league.contest_formats import FORMATS
 from cw.matches.spec import SandboxPolicy
 from cw.visible import visible
 
-LEAVE_OUT: Final = "; mend them, or leave them out with --skip-broken"
+LEAVE_OUT: Final = "; fix them, or leave them out with --skip-broken"
 
 CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
 """What is played in Circuit Wars by default."""
@@ -66,12 +66,12 @@ CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
 @click.option(
     "--size",
     type=click.IntRange(1, 31),
-    help="Squares in a row, for a game that has it.  [Circuit Wars: 7]",
+    help="Squares on each side of the board, for a game that has it.  [Circuit Wars: 7]",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
-    help="Seconds for a turn, for a game that has it.  [Circuit Wars: 3]",
+    help="Time limit for a turn in seconds, for a game that has it.  [Circuit Wars: 3]",
 )
 @click.option("--skip-broken", is_flag=True, help="Leave out the teams that cannot play.")
 @SANDBOX
@@ -112,8 +112,8 @@ def run_command(
 ) -> None:
     """Play the championship of the teams in DIR, a folder each, or of TEAMS.toml.
 
-    The id of a team is made of its folder's name. The folder contains a program (game_ai.py in
-    Circuit Wars, else bot.py, bot.js, ...), or a team.toml with `run = "COMMAND"` or
+    The id of a team is derived from the name of its folder. The folder contains a program
+    (game_ai.py in Circuit Wars, else bot.py, bot.js, ...), or a team.toml with `run = "COMMAND"` or
     `bot = "ARGUMENT"`. Everything is stored in OUT, so you can kill the run at any time and resume
     it.
 
@@ -123,7 +123,7 @@ def run_command(
       cw championship run teams.toml --game hexagon --format swiss
       cw championship run painters --game paint --format free-for-all --players 4 --rounds 12
 
-    With --queue, the matches are played by the workers of the hub that the environment names:
+    With --queue, the matches are played by the workers of the hub set in the environment:
     CW_DATABASE_URL, CW_BROKER_URL and so on (docs/hub.md); results and report are the same.
     """
     own = {"openings": openings, "size": size, "timeout": timeout}

@@ -26,7 +26,7 @@ NOISE = "≈"
 @click.argument("results", type=click.File("rb"))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def table_command(results: BinaryIO, as_json: bool) -> None:
-    """Compute all tables from recorded matches: RESULTS has one JSON object a line.
+    """Compute all tables from the matches recorded in RESULTS, one JSON object per line.
 
     \b
       {"group": "1A", "player_1": "ann", "player_2": "bob",
@@ -88,7 +88,7 @@ class Tables:
         for name, rows in self.stages.items():
             console.print(as_table(name.capitalize(), rows))
         if self.seats is None:
-            console.print("No game is over yet.")
+            console.print("No match is over yet.")
             return
         console.print(f"{NOISE} the difference in wins to the next team is within noise")
         console.print(seats_in_words(self.seats), highlight=False)

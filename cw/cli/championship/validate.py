@@ -33,7 +33,7 @@ RANDOM: Final = "random"
 @GAME
 @OPTION
 @SANDBOX
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a team.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each team.")
 def validate_command(
     place: Path, game: str, options: tuple[str, ...], sandbox: SandboxPolicy, as_json: bool
 ) -> None:

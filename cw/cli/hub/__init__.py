@@ -15,7 +15,9 @@ NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psyc
 """What the extra brings, as far as it is asked for here."""
 
 COMMANDS: Final[Mapping[str, Place]] = {
-    "demo": Place("cw.cli.hub.serve:demo", "Run a hub with people, bots and matches to explore."),
+    "demo": Place(
+        "cw.cli.hub.serve:demo", "Run a demo hub with people, bots and matches to explore."
+    ),
     "serve": Place(
         "cw.cli.hub.serve:serve", "Run the hub until Ctrl-C: its pages, matches and jobs."
     ),
@@ -29,11 +31,11 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "token": Place("cw.cli.hub.token:token", "Create, list and revoke access tokens for the API."),
     "keys": Place(
         "cw.cli.hub.keys:keys",
-        "Make keys; or add one to CW_MASTER_KEYS, put it first, and encrypt all secrets with it.",
+        "Create and rotate the keys that encrypt secrets.",
     ),
     "ratings": Place(
         "cw.cli.hub.rated.ratings:ratings_group",
-        "Verify the ratings of rated competitions from their matches, or rewrite them.",
+        "Verify or recompute the ratings of rated competitions from their matches.",
     ),
     "competition": Place(
         "cw.cli.hub.competition.commands:competition",
@@ -41,7 +43,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "doctor": Place(
         "cw.cli.hub.doctor:doctor",
-        "Check whether a hub has everything it needs, and say what to do.",
+        "Check whether a hub has everything it needs, and how to fix what it lacks.",
     ),
     "settings": Place(
         "cw.cli.hub.settings:settings_command",
@@ -49,13 +51,13 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "backup": Place(
         "cw.cli.hub.backup:backup_group",
-        "Write all rows of the hub into one file, while it runs.",
+        "Back up all rows of the hub into one file, while it runs.",
     ),
     "restore": Place(
         "cw.cli.hub.backup:restore_command",
         "Fill an empty database from a back-up SOURCE, and verify its ratings.",
     ),
-    "db": Place("cw.cli.hub.db:db", "Bring the database to the revision of the program."),
+    "db": Place("cw.cli.hub.db:db", "Migrate the database to the revision of this program."),
     "store": Place("cw.cli.hub.store:store", "Create the bucket of the object store."),
 }
 

@@ -27,23 +27,23 @@ from cw.visible import visible
     "--objects",
     type=store_or_folder,
     metavar="URL",
-    help="Take a sealed copy and the objects to s3://bucket/prefix or a folder, too.",
+    help="Also copy the back-up, encrypted, and all objects to s3://bucket/prefix or a folder.",
 )
 @as_json
 @click.pass_context
 def backup_group(
     context: click.Context, settings: HubSettings, objects: str | None, as_json: bool
 ) -> None:
-    """Write all rows of the hub into one file, while it runs.
+    """Back up all rows of the hub into one file, while it runs.
 
     The file is in the object store, readable by its owner only: it contains e-mail addresses and
     the encrypted secrets of bots. Keep the master keys somewhere else.
 
     \b
       cw hub backup                         prints where the file is
-      cw hub backup --objects /mnt/copies   sealed there too; replays, maps, uploads, pictures
-      cw hub backup list                    what there is, here and in CW_BACKUP_OBJECTS
-      cw hub backup drill                   tries whether the newest one would bring the hub back
+      cw hub backup --objects /mnt/copies   also there, encrypted, with all objects
+      cw hub backup list                    the back-ups here and in CW_BACKUP_OBJECTS
+      cw hub backup drill                   tests whether the newest one can restore the hub
     """
     if context.invoked_subcommand:
         return
@@ -54,7 +54,7 @@ def backup_group(
         return
     click.echo(f"{settings.store}/{backup.key}: {backup.rows} rows")
     if objects:
-        click.echo(f"{objects}: sealed there too; {backup.objects} objects copied")
+        click.echo(f"{objects}: encrypted copy written; {backup.objects} objects copied")
 
 
 @backup_group.command("list")
@@ -81,9 +81,9 @@ def row(stored: Stored) -> str:
 @click.argument("source", default="")
 @as_json
 def drill_command(settings: HubSettings, source: str, as_json: bool) -> None:
-    """Restore a back-up into a temporary file, and verify all that a new hub would need of it.
+    """Test-restore a back-up into a temporary file, and verify everything a new hub needs.
 
-    Rows, secrets, a sample of replays, and in the end the ratings, as `ratings verify` does. SOURCE
+    Verifies rows, secrets, a sample of replays, and the ratings as `ratings verify` does. SOURCE
     is as for `restore`; without it, the newest back-up of CW_BACKUP_OBJECTS, or of the hub's own
     store. Exit code 1 if anything is missing or differs.
     """
@@ -101,12 +101,12 @@ def drill_command(settings: HubSettings, source: str, as_json: bool) -> None:
 @click.command("restore")
 @with_settings
 @click.argument("source")
-@click.option("--objects", is_flag=True, help="Copy replays, maps, uploads and pictures back, too.")
+@click.option("--objects", is_flag=True, help="Also restore replays, maps, uploads and pictures.")
 @as_json
 def restore_command(settings: HubSettings, source: str, objects: bool, as_json: bool) -> None:
     """Fill an empty database from a back-up SOURCE, and verify its ratings.
 
-    SQLite and PostgreSQL take the same files. Matches that were open are queued. Exit code 2, and
+    SQLite and PostgreSQL take the same files. Open matches are queued again. Exit code 2, and
     nothing changes, if the database is not empty or the file is damaged; 1 if ratings differ.
 
     \b
@@ -133,11 +133,15 @@ def tell(result: recovery.Recovery, as_json: bool, objects: bool) -> None:
         about["deleted"] = result.deleted
         click.echo(json.dumps({**about, "differences": differences}))
         return
-    click.echo(f"{header.rows} rows as they were at {header.at:%Y-%m-%d %H:%M:%S} UTC")
+    click.echo(f"restored {header.rows} rows as of {header.at:%Y-%m-%d %H:%M:%S} UTC")
     if objects:
         click.echo(f"{result.objects} objects copied")
     if result.deleted:
-        click.echo(f"{result.deleted} accounts deleted again, as they were after the back-up")
+        click.echo(f"deleted {result.deleted} accounts again that were deleted after the back-up")
     for one in differences:
         click.echo(one)
-    click.echo("The ratings match the results." if not differences else "They differ.")
+    click.echo(
+        "The ratings match the results."
+        if not differences
+        else "The ratings differ from the results."
+    )

@@ -32,16 +32,16 @@ def bot() -> None:
     "--secret",
     envvar="BOT_SECRET",
     default="",
-    help="Signs requests to it; better given as BOT_SECRET. Without one, it is drawn.",
+    help="Secret that signs requests to the bot; safer in BOT_SECRET.  [default: a random one]",
 )
 @as_json
 def add(
     settings: HubSettings, game: str, name: str, url: str, secret: str, *, as_json: bool
 ) -> None:
-    """Let the web service at URL play GAME for the site itself, as NAME; it is checked soon.
+    """Add the web service at URL as the house bot NAME of GAME; it is checked soon.
 
-    If the site has a bot of that name already, it gets this address, and this secret if one is
-    given. It may also be in a network of CW_HOUSE_NETWORK, and then at http://.
+    An existing house bot of that name gets the new address, and the new secret if one is given.
+    Addresses in CW_HOUSE_NETWORK are allowed, also with http://.
 
     \b
       cw hub bot add code-battle Rusher-2 http://strategy-rusher:8080
@@ -71,7 +71,7 @@ def suspend(settings: HubSettings, bot_id: str, reason: str) -> None:
         resources.database.writing() as session,
     ):
         bots.suspend(session, resources.clock, bot_id, reason, OPERATOR)
-    click.echo(f"{bot_id} is suspended")
+    click.echo(f"suspended {bot_id}")
 
 
 @bot.command()
@@ -84,4 +84,4 @@ def restore(settings: HubSettings, bot_id: str) -> None:
         resources.database.writing() as session,
     ):
         bots.restore(session, resources.clock, bot_id, OPERATOR)
-    click.echo(f"{bot_id} will be checked")
+    click.echo(f"restored {bot_id}: it will be checked")

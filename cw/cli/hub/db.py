@@ -19,14 +19,14 @@ from cw.hub.store.migrations.shapes import in_words
 
 @click.group()
 def db() -> None:
-    """Bring the database to the revision of the program."""
+    """Migrate the database to the revision of this program."""
 
 
 @db.command()
 @with_settings
 @waiting
 def upgrade(settings: HubSettings, wait: float) -> None:
-    """Bring the database to the revision of this program."""
+    """Migrate the database to the revision of this program."""
     with opened(settings) as database:
         patiently(lambda: migrations.upgrade(database), wait)
         click.echo(migrations.current(database))
@@ -52,15 +52,17 @@ def check(settings: HubSettings) -> None:
         if differences:
             words = "; ".join(in_words(differences))
             raise Failure(f"the tables differ from those of this program: {words}")
-        click.echo(f"{at}: as this program needs it")
+        click.echo(f"{at}: up to date")
 
 
 @db.command("worker-role")
 @click.argument("role")
 def worker_role_of(role: str) -> None:
-    """Print the SQL that lets the PostgreSQL role ROLE be a worker, and no more."""
+    """Print the SQL that gives the PostgreSQL role ROLE only the rights a worker needs."""
     if not re.fullmatch("[a-z_][a-z0-9_]{0,62}", role):
-        raise UsageError(f"a role has small letters, digits and underscores, not {short(role)}")
+        raise UsageError(
+            f"a role has only lower-case letters, digits and underscores, not {short(role)}"
+        )
     for statement in ("BEGIN", *worker_role.statements(role), "COMMIT"):
         click.echo(f"{statement};")
 

@@ -20,7 +20,7 @@ from cw.visible import visible
 @with_settings
 @as_json
 def doctor(settings: HubSettings, as_json: bool) -> None:
-    """Check whether a hub has everything it needs, and say what to do.
+    """Check whether a hub has everything it needs, and how to fix what it lacks.
 
     Tries settings, data folder, database, clock, broker, store, mail server, keys, encrypted
     secrets, the games that competitions play and a sandboxed program, while a hub runs or before it

@@ -17,7 +17,9 @@ from cw.hub.store.sealing import new_master_key, new_secret_key
 
 @click.group("keys")
 def keys() -> None:
-    """Make keys; or add one to CW_MASTER_KEYS, put it first, and encrypt all secrets with it.
+    """Create and rotate the keys that encrypt secrets.
+
+    To rotate, add a new key to CW_MASTER_KEYS, then put it first, then run `rotate`.
 
     \b
       cw hub keys new >> hub.env       both keys of a new hub, as its settings
@@ -27,7 +29,7 @@ def keys() -> None:
 @keys.command()
 @click.argument("name", default="k1")
 def new(name: str) -> None:
-    """Print new keys as settings; NAME tells the master key from others, k1 if not given.
+    """Print new keys as settings; NAME is the id of the master key, k1 by default.
 
     Nothing is stored. A hub whose database is not SQLite needs both in each of its processes.
     """
@@ -50,7 +52,7 @@ def status(settings: HubSettings, as_json: bool) -> None:
         click.echo(json.dumps({"first": first, "secrets": uses}))
         return
     for key, number in uses.items():
-        click.echo(f"{key}: {number}{' (the first: it encrypts)' if key == first else ''}")
+        click.echo(f"{key}: {number}{' (first: encrypts new secrets)' if key == first else ''}")
 
 
 @keys.command()
@@ -68,4 +70,4 @@ def rotate(settings: HubSettings) -> None:
         with resources.database.writing() as session:
             about, first = {"secrets": total}, f"key:{resources.sealer.key_id}"
             audit.note(session, resources.clock, "operator", "rotate", first, detail=about)
-    click.echo(f"{total} secrets are encrypted with {first.removeprefix('key:')} now")
+    click.echo(f"encrypted {total} secrets with {first.removeprefix('key:')}")

@@ -32,7 +32,7 @@ def requeue(settings: HubSettings, match_id: str) -> None:
         if not interruptions.requeue_failed(session, match_id):
             raise UsageError(f"{match_id} is not a failed match")
         audit.note(session, resources.clock, OPERATOR, "requeue", f"match:{match_id}")
-    click.echo(f"{match_id} is queued")
+    click.echo(f"queued {match_id}")
 
 
 @match.command()
@@ -48,4 +48,4 @@ def void(settings: HubSettings, match_id: str, reason: str) -> None:
         if not interruptions.void(session, resources.clock, match_id, reason):
             raise UsageError(f"{match_id} is not a waiting match")
         audit.note(session, resources.clock, OPERATOR, "void", f"match:{match_id}")
-    click.echo(f"{match_id} is cancelled")
+    click.echo(f"cancelled {match_id}")

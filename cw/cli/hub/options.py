@@ -83,10 +83,12 @@ def patiently(act: Callable[[], T], seconds: float) -> T:
 
 def say_right() -> None:
     """Say that the settings of a role are right."""
-    click.echo("The settings are right.")
+    click.echo("Settings OK.")
 
 
 def refuse_alone(settings: HubSettings, role: str) -> None:
     """Raise UsageError where the processes of a hub could not reach each other."""
     if settings.is_embedded:
-        raise UsageError(f"cw hub {role} needs a queue that others reach: set CW_BROKER_URL")
+        raise UsageError(
+            f"cw hub {role} needs a queue that other processes can reach: set CW_BROKER_URL"
+        )

@@ -1,4 +1,4 @@
-"""What commands say while the database is away."""
+"""What commands print while the database does not answer."""
 
 from __future__ import annotations
 

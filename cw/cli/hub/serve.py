@@ -32,7 +32,7 @@ PORT = click.option(
     help="Port to listen on, 0 for any.",
 )
 
-NO_MAILS: Final = "Mails reach nobody: they are files. Set CW_MAIL."
+NO_MAILS: Final = "Mail is not sent, only written to files: set CW_MAIL."
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,11 @@ SLOTS = 2
     show_default=True,
     help="How many matches are played at once.",
 )
-@click.option("--no-worker", is_flag=True, help="Serve pages only; other processes play and tick.")
+@click.option(
+    "--no-worker",
+    is_flag=True,
+    help="Serve pages only, where workers and a scheduler run as other processes.",
+)
 @checkable
 def serve(
     settings: HubSettings, host: str, port: int, slots: int, no_worker: bool, check_config: bool
@@ -70,9 +74,9 @@ def serve(
 @with_settings
 @PORT
 def demo(settings: HubSettings, port: int) -> None:
-    """Run a hub with people, bots and matches to explore.
+    """Run a demo hub with people, bots and matches to explore.
 
-    It is filled at its first start, in the folder hub-demo unless CW_DATA is set.
+    The first start fills it, in the folder hub-demo unless CW_DATA is set.
     """
     if settings.data == HubSettings().data:
         settings = replace(settings, data=DEMO_FOLDER)

@@ -19,7 +19,7 @@ def store() -> None:
 @with_settings
 @waiting
 def create(settings: HubSettings, wait: float) -> None:
-    """Create the bucket that CW_STORE_URL names, unless it is there.
+    """Create the bucket in CW_STORE_URL, unless it exists.
 
     The credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must allow that.
     """
@@ -27,4 +27,4 @@ def create(settings: HubSettings, wait: float) -> None:
         raise UsageError("a store in a folder has no bucket: set CW_STORE_URL=s3://bucket/prefix")
     is_new = patiently(lambda: make_bucket(settings.store_url), wait)
     name = bucket_of(settings.store_url)
-    click.echo(f"the bucket {name} is {'made' if is_new else 'there'}")
+    click.echo(f"created bucket {name}" if is_new else f"bucket {name} exists already")

@@ -71,7 +71,7 @@ def create(
 @with_settings
 @as_json
 def list_tokens(settings: HubSettings, username: str, as_json: bool) -> None:
-    """Print the tokens of USERNAME, one a line, without their values."""
+    """Print the tokens of USERNAME, one per line, without their values."""
     for one in of_user(settings, find(settings, username)):
         used = "never used" if one.last_used_at is None else f"used {one.last_used_at:%Y-%m-%d}"
         scopes = ", ".join(one.scopes)
@@ -92,12 +92,13 @@ def revoke(settings: HubSettings, username: str, digest: str, as_json: bool) -> 
     ]
     if len(matching) != 1:
         raise UsageError(
-            f"{digest!r} is the beginning of {len(matching)} tokens of {username}, not 1"
+            f"DIGEST must match one token, but {digest!r} is the beginning of {len(matching)} "
+            f"tokens of {username}"
         )
     end = partial(tokens.revoke, user_id=user_id, digest=matching[0].digest, actor=users.OPERATOR)
     do(settings, end)
     document = {"user": username, "revoked": matching[0].short}
-    tell(document, f"{matching[0].name} is revoked", as_json=as_json)
+    tell(document, f"revoked {matching[0].name}", as_json=as_json)
 
 
 def find(settings: HubSettings, username: str) -> int:

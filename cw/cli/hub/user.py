@@ -59,7 +59,7 @@ def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
 @with_settings
 @as_json
 def list_users(settings: HubSettings, *, as_json: bool) -> None:
-    """Print all accounts, one a line."""
+    """Print all accounts, one per line."""
     with opened(settings) as database, database.reading() as session:
         people = users.everybody(session)
     for facts in people:
@@ -95,7 +95,7 @@ def admin(settings: HubSettings, name: str, *, off: bool, as_json: bool) -> None
     """Make a user an admin."""
     role: Role = "player" if off else "admin"
     do(settings, partial(users.set_role, username=name, role=role))
-    tell({"user": name, "role": role}, f"{name} is {role} now", as_json=as_json)
+    tell({"user": name, "role": role}, f"{name} is now {role}", as_json=as_json)
 
 
 @user.command()
@@ -105,7 +105,7 @@ def admin(settings: HubSettings, name: str, *, off: bool, as_json: bool) -> None
 def lock(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Lock an account; open sessions end at once."""
     do(settings, partial(users.lock, username=name))
-    tell({"user": name, "locked": True}, f"{name} is locked", as_json=as_json)
+    tell({"user": name, "locked": True}, f"locked {name}", as_json=as_json)
 
 
 @user.command()
@@ -115,12 +115,12 @@ def lock(settings: HubSettings, name: str, *, as_json: bool) -> None:
 def unlock(settings: HubSettings, name: str, *, as_json: bool) -> None:
     """Unlock an account."""
     do(settings, partial(users.unlock, username=name))
-    tell({"user": name, "locked": False}, f"{name} is not locked", as_json=as_json)
+    tell({"user": name, "locked": False}, f"unlocked {name}", as_json=as_json)
 
 
 @user.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_settings
 @as_json
 def delete(settings: HubSettings, name: str, *, yes: bool, as_json: bool) -> None:
@@ -128,7 +128,7 @@ def delete(settings: HubSettings, name: str, *, yes: bool, as_json: bool) -> Non
     if not yes:
         click.confirm(f"Delete the account of {visible(name)} for good?", abort=True, err=True)
     do(settings, partial(users.delete, username=name))
-    tell({"user": name, "deleted": True}, f"{name} is deleted", as_json=as_json)
+    tell({"user": name, "deleted": True}, f"deleted {name}", as_json=as_json)
 
 
 @user.command("set-email")
@@ -141,9 +141,9 @@ def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) ->
     try:
         validate_email(email, check_deliverability=False, allow_smtputf8=False)
     except EmailNotValidError as error:
-        raise UsageError(f"this is not an e-mail address: {error}") from None
+        raise UsageError(f"invalid e-mail address: {error}") from None
     do(settings, partial(users.set_email, username=name, email=email))
-    tell({"user": name, "email": email}, f"{name} is written to at {email}", as_json=as_json)
+    tell({"user": name, "email": email}, f"the address of {name} is now {email}", as_json=as_json)
 
 
 @user.command("confirm-email")
@@ -151,9 +151,9 @@ def set_email(settings: HubSettings, name: str, email: str, *, as_json: bool) ->
 @with_settings
 @as_json
 def confirm_email(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Count the e-mail address of a user as confirmed, where no mail reaches it."""
+    """Mark the e-mail address of a user as confirmed, without a mail."""
     do(settings, partial(users.confirm_email, username=name))
-    words = f"the address of {name} counts as confirmed"
+    words = f"confirmed the address of {name}"
     tell({"user": name, "confirmed": True}, words, as_json=as_json)
 
 
@@ -166,10 +166,10 @@ def confirm_email(settings: HubSettings, name: str, *, as_json: bool) -> None:
 def limit(
     settings: HubSettings, name: str, limit: str | None, most: str | None, *, as_json: bool
 ) -> None:
-    """Print the limits of an account, or give it another one.
+    """Print or change the limits of an account.
 
     LIMIT is bots, practice, challenges, uploads or comparisons; MOST a number, 0 to lock it, or
-    "usual". Without MOST, or without both, the limits that are not as usual are printed.
+    "usual". Without MOST, or without both, prints the limits that differ from the usual ones.
     """
     if limit is not None and most is not None:
         number = None if most == "usual" else personal_limits.read_most(most)
@@ -186,7 +186,7 @@ def limit(
 @with_settings
 @as_json
 def reset_link(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Print a link with which a user can choose a new password, once and within a day.
+    """Print a link to reset a user's password, valid once and for a day.
 
     It begins with CW_PUBLIC_URL; without one, with CW_HOST and CW_PORT.
     """

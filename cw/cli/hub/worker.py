@@ -38,7 +38,9 @@ def worker(
     chosen = [FORMER_NAMES.get(kind, kind) for kind in kinds.split(",")]
     unknown = [kind for kind in chosen if kind not in KINDS.names()]
     if unknown:
-        raise UsageError(f"--kinds takes some of {','.join(KINDS.names())}, not {unknown[0]!r}")
+        raise UsageError(
+            f"--kinds takes one or more of {','.join(KINDS.names())}, not {unknown[0]!r}"
+        )
     refuse_alone(settings, "worker")
     if check_config:
         say_right()

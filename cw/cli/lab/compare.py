@@ -31,7 +31,7 @@ FOLDER: Final = Path("comparisons")
     "--resume",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Go on with the matches in this file, or begin it.  [default: a new one in comparisons/]",
+    help="Continue the matches in this file, or create it.  [default: a new one in comparisons/]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare_command(
@@ -40,7 +40,7 @@ def compare_command(
     """Play GAME in pairs until it is clear whether NEW is stronger.
 
     A pair is the same seed from every seat. After each pair a sequential test (SPRT) decides
-    whether NEW leads by --elo1 Elo rather than by --elo0, or whether it takes more pairs. In a
+    whether NEW leads by --elo1 Elo rather than by --elo0, or whether more pairs are needed. In a
     match of more than two, the score is by how much NEW outranks a larger share of its opponents.
 
     \b
@@ -86,7 +86,7 @@ def played(contest: Contest, journal: Journal, jobs: int, *, verbose: bool) -> C
         progress.begin(len(journal.lines))
         return await compare(contest, journal, playing, progress.comparison)
 
-    to_go_on = f"the same command with --resume {journal.file} goes on"
+    to_go_on = f"continue with the same command and --resume {journal.file}"
     return run(experiment, jobs, to_go_on, verbose=verbose)
 
 

@@ -46,7 +46,7 @@ from cw.web.league.league_routes import LeagueDisplay, league_app
 @click.option(
     "--matches",
     type=click.IntRange(1),
-    help="Stop once the league has this many matches.  [default: go on until Ctrl-C]",
+    help="Stop once the league has this many matches.  [default: run until Ctrl-C]",
 )
 @JOBS
 @click.option(
@@ -86,8 +86,8 @@ def league_command(
       cw league bots --matches 500 --json
       cw league bots --table
 
-    All it keeps is in DIR/.league: the matches, the versions and the replays. Exit codes: 0 fine,
-    1 something failed, 2 wrong usage; 130 after Ctrl-C.
+    The matches, versions and replays are kept in DIR/.league. Exit codes: 0 success, 1 failure, 2
+    wrong usage, 130 after Ctrl-C.
     """
     wishes = {
         "game": game,
@@ -117,11 +117,11 @@ def chosen(folder: Path, wishes: dict[str, Any], isolation: Isolation) -> League
     Raises UsageError for a folder that is none, without a game, and for what differs.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}: make one, with a bot or more in it")
+        raise UsageError(f"there is no folder {folder}: create it, and put a bot or more into it")
     stated = {key: value for key, value in wishes.items() if value is not None}
     known = read_head(League(folder, "", 2).file)
     if not known and "game" not in stated:
-        raise UsageError(f"{folder} is not a league yet: say which game it plays, --game GAME")
+        raise UsageError(f"{folder} is not a league yet: choose its game with --game GAME")
     return read_league(folder, {**known, **stated}, isolation)
 
 
@@ -157,7 +157,7 @@ def played(planner: Planner, jobs: int, matches: int | None, page: Watch, *, ver
         progress.begin(len(planner.journal.lines))
         await play_league(planner, playing, matches, watch)
 
-    run(experiment, jobs, "the same command goes on", verbose=verbose)
+    run(experiment, jobs, "continue with the same command", verbose=verbose)
 
 
 def show(standing: LeagueStandings, *, as_json: bool) -> None:

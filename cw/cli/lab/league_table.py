@@ -25,7 +25,7 @@ def print_league(standing: LeagueStandings) -> None:
         console.print(Text(f"{counted(standing.matches, 'match')}\n"))
         console.print(versions(standing))
         if standing.matches:
-            console.print(Text("\nscore of each row against each column, of so many matches\n"))
+            console.print(Text("\nscore of each row against each column, and how many matches\n"))
             console.print(meetings(standing))
     click.echo(text.get(), nl=False)
 

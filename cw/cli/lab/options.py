@@ -34,7 +34,7 @@ SETTING: Final = click.option(
 )
 
 SEED: Final = click.option(
-    "--seed", type=click.IntRange(0), help="Seed of the first pair.  [default: drawn]"
+    "--seed", type=click.IntRange(0), help="Seed of the first pair.  [default: random]"
 )
 
 AMONG: Final = click.option(
@@ -68,7 +68,7 @@ EXPERIMENT: Final = (
         type=float,
         default=0.05,
         show_default=True,
-        help="Probability that a lead of --elo0 passes for an improvement.",
+        help="Probability that a lead of --elo0 is taken for an improvement.",
     ),
     click.option(
         "--beta",
@@ -82,7 +82,7 @@ EXPERIMENT: Final = (
         type=click.IntRange(2),
         default=4000,
         show_default=True,
-        help="How many matches are played at most.",
+        help="Maximum number of matches.",
     ),
     JOBS,
     AMONG,
@@ -136,7 +136,9 @@ class Asked:
         if known is None:
             return secrets.randbelow(2**31)
         if not isinstance(known, int) or known < 0:
-            raise UsageError(f"{file} line 1 does not say what is played: give another file")
+            raise UsageError(
+                f"{file} line 1 is not the header of a file of matches: give another file"
+            )
         return known
 
 

@@ -1,4 +1,4 @@
-"""What the terminal shows while the lab plays: one line that renews itself."""
+"""What the terminal shows while the lab plays: one line that is updated in place."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def run(experiment: Experiment[T], jobs: int, to_go_on: str, *, verbose: bool) -
         with LabProgress(stderr, announcements) as progress:
             return asyncio.run(played(experiment, jobs, progress, announcements))
     except KeyboardInterrupt:
-        sentence = f"interrupted, and no match that was over is lost: {to_go_on}"
+        sentence = f"interrupted; all finished matches are kept: {to_go_on}"
         with while_read():
             stderr.say(sentence, soft_wrap=True)
         raise SystemExit(INTERRUPTED) from None

@@ -1,4 +1,4 @@
-"""`cw tune`: the numbers with which a bot is strongest."""
+"""`cw tune`: finds the numbers with which a bot is strongest."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COMPARISON: Final = "comparison.jsonl"
     type=click.IntRange(1, 100_000),
     default=100,
     show_default=True,
-    help="How often the numbers are moved.",
+    help="How many times the numbers are moved.",
 )
 @click.option(
     "--pairs",
@@ -63,7 +63,7 @@ COMPARISON: Final = "comparison.jsonl"
     show_default=True,
     help="Folder of the matches, the CSV and the picture.",
 )
-@click.option("--resume", "resuming", is_flag=True, help="Go on with the tuning that OUT holds.")
+@click.option("--resume", "resuming", is_flag=True, help="Continue the tuning in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def tune_command(
     game: str,
@@ -79,8 +79,8 @@ def tune_command(
     """Tune the numeric parameters of BOT for GAME.
 
     BOT is a program or python:PATH. It reads each number from its environment: `depth` from
-    BOT_SET_DEPTH. PARAMETERS.toml has a table for each number. A number written without a
-    decimal point takes whole values only:
+    BOT_SET_DEPTH. PARAMETERS.toml has a table for each number. A number written without a decimal
+    point takes only whole values:
 
     \b
       [depth]
@@ -102,7 +102,9 @@ def tune_command(
     base = read_base(game, bot, asked)
     check_games(base, asked.games)
     if (out / STEPS).exists() and not resuming:
-        raise UsageError(f"{out} holds a tuning: --resume goes on with it, or give another --out")
+        raise UsageError(
+            f"{out} holds a tuning already: continue it with --resume, or choose another --out"
+        )
     tuning = Tuning(base, numbers, steps, pairs, asked.first_seed(out / STEPS))
     plan = Plan(tuning, asked.hypotheses, asked.games, out)
     course, comparison = plan.play(asked.jobs, verbose=asked.verbose)
@@ -134,7 +136,7 @@ class Plan:
     tuning: Tuning
     hypotheses: Hypotheses
     games: int
-    """Matches of the comparison, at most."""
+    """Maximum number of matches of the comparison."""
     folder: Path
 
     def play(self, jobs: int, *, verbose: bool) -> tuple[Course, Comparison | None]:
@@ -147,7 +149,7 @@ class Plan:
                 course = await tune(self.tuning, journal, playing, self.watch(progress))
                 return course, await self.compared(course, playing, progress)
 
-            to_go_on = f"the same command with --out {self.folder} --resume goes on"
+            to_go_on = f"continue with the same command and --out {self.folder} --resume"
             return run(experiment, jobs, to_go_on, verbose=verbose)
 
     def watch(self, progress: LabProgress) -> Callable[[Course], None]:
@@ -178,7 +180,7 @@ def tell(course: Course, comparison: Comparison | None, out: Path) -> None:
     for line in moves(course):
         click.echo(line)
     if comparison is None:
-        click.echo("the result is the start: there is nothing to compare")
+        click.echo("the result equals the start: there is nothing to compare")
     else:
         print_comparison(comparison)
     bot = course.tuning.base.new_bot

@@ -1,4 +1,4 @@
-"""`cw replay`: look at replays, prove them, and give them in other forms."""
+"""`cw replay`: show replays, verify them, and convert them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from cw.cli.groups import LazyGroup, Place
 COMMANDS: Final[Mapping[str, Place]] = {
     "ask": Place(
         "cw.cli.replay.ask:ask_command",
-        "Ask BOT what a bot was asked in the match of the replay in FILE.",
+        "Ask BOT the questions of the match in the replay FILE.",
     ),
-    "export": Place("cw.cli.replay.export:export", "Write the replay in FILE in another form."),
+    "export": Place(
+        "cw.cli.replay.export:export",
+        "Convert the replay FILE to a page, an animation or a picture.",
+    ),
     "line": Place(
         "cw.cli.replay.line:line", "Print a turn as a line for `cw step`, or for `cw observe`."
     ),
     "open": Place(
-        "cw.cli.replay.open:open_command", "Watch the replay in FILE in the browser, until Ctrl-C."
+        "cw.cli.replay.open:open_command", "Watch the replay FILE in the browser, until Ctrl-C."
     ),
     "show": Place(
-        "cw.cli.replay.show:show", "Draw a turn of the replay in FILE, and say what happened in it."
+        "cw.cli.replay.show:show", "Draw a turn of the replay FILE, and tell what happened in it."
     ),
     "verify": Place(
         "cw.cli.replay.verify:verify",
-        "Play replays again by the rules, and say which are wrong.",
+        "Verify replays by playing them again by the rules.",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""`cw replay ask`: a bot is asked what somebody was asked in a match."""
+"""`cw replay ask`: asks a bot the questions of a recorded match."""
 
 from __future__ import annotations
 
@@ -39,9 +39,11 @@ WIDTH: Final = 60
 @click.argument("bot", metavar="BOT")
 @click.option("--turn", type=click.IntRange(1), help="Ask about this turn, counted from 1.")
 @click.option("--every", is_flag=True, help="Ask about all turns; list where the answers differ.")
-@click.option("--player", help="Whose place BOT takes.  [default: its own, if it played]")
-@click.option("--cold", is_flag=True, help="With --turn: tell BOT nothing of the turns before.")
-@click.option("--wait", is_flag=True, help="Give BOT all the time that a debugger needs.")
+@click.option(
+    "--player", help="The player that BOT stands in for.  [default: itself, if it played]"
+)
+@click.option("--cold", is_flag=True, help="With --turn: do not ask BOT about the turns before.")
+@click.option("--wait", is_flag=True, help="Switch off time limits, for a debugger.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of the bot."
 )
@@ -61,12 +63,12 @@ def ask_command(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Ask BOT what a bot was asked in the match of the replay in FILE.
+    """Ask BOT the questions of the match in the replay FILE.
 
-    The match is played again as it is recorded, and BOT is asked in the place of one player: what
-    that player was asked, in the same order and in the form of the game, and nothing that it could
-    not know. Prints the question, the answer then and now, the time, the standard error, and what
-    the rules say. BOT is anything that `cw play` takes.
+    The match is played again as recorded, with BOT in the place of one player: it gets the
+    questions that this player got, in the same order and format, and nothing else. Prints the
+    question, the answer then and now, the time, the standard error, and what the rules say. BOT is
+    anything that `cw play` takes.
 
     \b
       cw replay ask match.json.gz ./bot.py --turn 20
@@ -74,12 +76,12 @@ def ask_command(
       cw replay ask match.json.gz builtin:greedy --turn 20 --player bot.py
       cw replay ask match.json.gz ./bot.py --turn 20 --wait --sandbox off
 
-    Exit code 1 if the rules do not allow an answer, or if BOT could not be asked to the end.
+    Exit code 1 if an answer is illegal, or if BOT could not be asked to the end.
     """
     if (turn is None) != every:
-        raise click.UsageError("say which turn to ask about: --turn N, or --every for all")
+        raise click.UsageError("choose a turn with --turn N, or all turns with --every")
     if cold and every:
-        raise click.UsageError("--cold asks about one turn: say which with --turn")
+        raise click.UsageError("--cold asks about one turn: choose it with --turn N")
     document = read(file)
     asking = asking_of(document, bot, player, settings, turn, sandbox, cold=cold, wait=wait)
     stderr = Stderr()
@@ -93,12 +95,12 @@ def ask_command(
             click.echo(visible(in_a_line(answer)))
 
     if wait:
-        stderr.say("The bot has all the time it needs; Ctrl-C ends it.", "dim")
+        stderr.say("The bot has no time limit; stop with Ctrl-C.", "dim")
     problem = asyncio.run(ask(asking, tell, Announcements(stderr, verbose=verbose)))
     if not as_json:
         click.echo("\n".join(visible(line) for line in (summary if every else whole)(answers)))
     if problem:
-        stderr.say(f"It was asked no more: {problem}")
+        stderr.say(f"It was not asked any further: {problem}")
     if problem or not all(answer.is_legal for answer in answers):
         raise SystemExit(1)
 
@@ -147,7 +149,8 @@ def seat_of(document: Document, bot: BotSpec, player: str | None) -> dict[str, J
         names = [seat["name"] for seat in own or seats]
         known = f"{bot.name} played {len(own)} times" if own else f"{bot.name} did not play"
         raise UsageError(
-            f"{known} in this match: say whose place it takes with --player; {choices('', names)}"
+            f"{known} in this match: choose the player that it stands in for with --player; "
+            f"{choices('', names)}"
         )
     return dict(own[0])
 

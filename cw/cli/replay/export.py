@@ -1,4 +1,4 @@
-"""`cw replay export`: a replay in another form."""
+"""`cw replay export`: converts a replay to another format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def choose(context: click.Context, parameter: click.Parameter, flag: bool) -> No
     if not flag:
         return
     if "form" in context.params:
-        raise UsageError(f"one form at a time: --{context.params['form']} or --{parameter.name}")
+        raise UsageError(f"choose one format: --{context.params['form']} or --{parameter.name}")
     context.params["form"] = parameter.name
 
 
@@ -66,7 +66,7 @@ def export(
     speed: float | None,
     form: str = "json",
 ) -> None:
-    """Write the replay in FILE in another form.
+    """Convert the replay FILE to a page, an animation or a picture.
 
     \b
       cw replay export match.json.gz --gif --speed 12

@@ -21,14 +21,14 @@ from cw.replays import document as replay
     "--turn",
     type=click.IntRange(1),
     required=True,
-    help="The turn, counted from 1; one more than there are is the end.",
+    help="The turn, counted from 1; one past the last is the end.",
 )
-@click.option("--player", help="Ask what this bot or player sees, for `cw observe`.")
+@click.option("--player", help="Print the question what this bot or player sees, for `cw observe`.")
 def line(file: Path, turn: int, player: str | None) -> None:
     """Print a turn as a line for `cw step`, or for `cw observe`.
 
-    That is the position before the turn, and what was done in it. Turns are counted as in
-    sentences about a match.
+    The line has the position before the turn, and the actions of the turn. Turns are counted from
+    1.
 
     \b
       cw replay line match.json.gz --turn 20 | cw step paint

@@ -25,7 +25,7 @@ from cw.web.settings import SiteSettings
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def open_command(file: Path, port: int, no_browser: bool) -> None:
-    """Watch the replay in FILE in the browser, until Ctrl-C.
+    """Watch the replay FILE in the browser, until Ctrl-C.
 
     Only this machine can reach it.
     """

@@ -29,7 +29,7 @@ MOST_CELLS: Final = 1_000_000
 @click.argument("file", type=FILE)
 @click.option("--turn", type=int, default=-1, show_default=True, help="0 is the start, -1 the end.")
 def show(file: Path, turn: int) -> None:
-    """Draw a turn of the replay in FILE, and say what happened in it."""
+    """Draw a turn of the replay FILE, and tell what happened in it."""
     document = read(file)
     last, number = len(document["turns"]), number_of(document, turn)
     frame = next(islice(replay.frames(document), number, None))
@@ -43,7 +43,7 @@ def show(file: Path, turn: int) -> None:
             console.print(Text(visible(f"  {player}  {json.dumps(action)[:200]}")))
     if number == last:
         sentence = (
-            verdict_of(document) or f"The match was broken off in turn {last}, without a result."
+            verdict_of(document) or f"The match was aborted in turn {last}, without a result."
         )
         console.print(Text(visible(sentence)))
 

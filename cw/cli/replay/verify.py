@@ -19,7 +19,7 @@ from cw.visible import visible
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each file.")
 def verify(files: tuple[Path, ...], as_json: bool) -> None:
-    """Play replays again by the rules, and say which are wrong.
+    """Verify replays by playing them again by the rules.
 
     The start, every frame, the end, the result and the hash must match; in a game's own format,
     everything that it records. Prints a line for each FILE. Exit code 1 if one is wrong.

@@ -116,8 +116,8 @@ class Prober:
         body = b"not json"
         request = replace(call, body=body, headers=self.signer.signed(body, 0, 0))
         answer = await self.ask(Query(request, as_it_is, TURN))
-        fix = "answer 400 if the body is no JSON or does not fit its headers"
-        self.report.step("refuses a body that is no JSON", wrong_status(answer, 400), fix)
+        fix = "answer 400 if the body is not JSON or does not fit its headers"
+        self.report.step("refuses a body that is not JSON", wrong_status(answer, 400), fix)
 
 
 def fix_of(fault: Fault | None) -> str:

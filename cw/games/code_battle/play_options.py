@@ -9,5 +9,5 @@ from cw.games.play_options import Choice, PlayOptions
 PLAY_OPTIONS: Final = PlayOptions(
     strategies=("strategist", "hunter"),
     most_players=4,
-    choices=(Choice("max_turns", "Turns at most", (300, 100, 500)),),
+    choices=(Choice("max_turns", "Maximum turns", (300, 100, 500)),),
 )

@@ -170,7 +170,7 @@ def read_moves(reply: Reply) -> list[Json] | Fault:
     try:
         document = read_json(reply.body)
     except ProtocolError as error:
-        return Fault("malformed", f"the reply is no JSON ({error}): {quote(reply.body)}")
+        return Fault("malformed", f"the reply is not JSON ({error}): {quote(reply.body)}")
     if not isinstance(document, dict):
         return Fault("malformed", f"the reply is not an object: {quote(reply.body)}")
     moves = document.get("moves")

@@ -12,6 +12,6 @@ PLAY_OPTIONS: Final = PlayOptions(
     choices=(
         Choice("M", "Creatures of each player", (20, 5, 50, 100)),
         Choice("MAX_HP", "Hit points of a creature", (3, 1, 5)),
-        Choice("max_rounds", "Rounds at most", (2000, 50, 200)),
+        Choice("max_rounds", "Maximum rounds", (2000, 50, 200)),
     ),
 )

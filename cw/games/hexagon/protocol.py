@@ -125,7 +125,7 @@ def read_ok(reply: Reply) -> Json | Fault:
     try:
         document = read_json(reply.body.removeprefix(BYTE_ORDER_MARK))
     except ProtocolError as error:
-        return Fault("malformed", f"the answer is no JSON ({error}): {quote(reply)}")
+        return Fault("malformed", f"the answer is not JSON ({error}): {quote(reply)}")
     if not isinstance(document, dict) or document.get("status") != "ok":
         return Fault("malformed", f'expected an object with "status": "ok", got {quote(reply)}')
     return document

@@ -1,4 +1,4 @@
-"""The audit: who did what that must be accounted for."""
+"""The audit log: who did what that must be accounted for."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def register_from_github(  # noqa: PLR0913, PLR0917 - as many things as there ar
 
 def _registered(session: Session, clock: Clock, user: User) -> tuple[int, str]:
     if user.username_key == HOUSE:
-        raise UsernameTaken(f"the username {user.username} is the site's own")
+        raise UsernameTaken(f"the username {user.username} is reserved")
     _release_names(session, clock, User.username_key == user.username_key)
     session.add(user)
     try:
@@ -229,12 +229,12 @@ def log_out(session: Session, ticket: str) -> None:
 def connect_github(session: Session, user_id: int, github_id: int) -> None:
     """Let somebody at GitHub log in as a user; the last call wins.
 
-    Raises GitHubTaken where another account is connected with them.
+    Raises GitHubTaken where the GitHub account is connected with another account.
     """
     try:
         save(session, user_id, github_id=github_id)
     except IntegrityError:
-        raise GitHubTaken("another account is connected with them") from None
+        raise GitHubTaken("the GitHub account is connected with another account") from None
 
 
 def disconnect_github(session: Session, user_id: int) -> bool:
@@ -282,7 +282,7 @@ def redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) ->
     """Use a link up and return what it said; raise LinkExpired for one that is of no use."""
     redeemed = tickets.redeem(session, clock, kind, link)
     if redeemed is None:
-        raise LinkExpired("the link is unknown, was used or is too old")
+        raise LinkExpired("the link is unknown, used or expired")
     return redeemed
 
 

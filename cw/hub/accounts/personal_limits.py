@@ -1,4 +1,4 @@
-"""Limits that are others for one person, as an admin has set them; 0 locks what they are about."""
+"""Limits that an admin has set for one account; 0 locks what the limit is about."""
 
 from __future__ import annotations
 

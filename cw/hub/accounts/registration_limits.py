@@ -1,4 +1,4 @@
-"""How many people may register from one address: more of those who were invited to a tournament.
+"""How many people may register from one address; more if they were invited to a tournament.
 
 A hall full of people has one address. For each tournament they are counted apart, so that nobody
 else there uses up what they need.

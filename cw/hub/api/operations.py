@@ -22,10 +22,10 @@ Method: TypeAlias = Literal["GET", "POST", "PATCH"]
 
 NO_TOKEN: Final = "This needs an access token: Authorization: Bearer cw_..."  # noqa: S105
 BAD_TOKEN: Final = "The access token is unknown, revoked or expired."  # noqa: S105
-NO_SCOPE: Final = "The access token has not the scope {scope}."
+NO_SCOPE: Final = "The access token lacks the scope {scope}."
 NOT_JSON: Final = "The body must be JSON, with Content-Type: application/json."
 MALFORMED: Final = "The body is not JSON: {why}."
-FOR_ADMINS: Final = "This is for admins."
+FOR_ADMINS: Final = "Only admins may do this."
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ CODES: Final[Mapping[int, str]] = {
 
 WORDS: Final[Mapping[int, str]] = {
     404: "There is no such route.",
-    405: "This route does not take that method.",
+    405: "This route does not allow this method.",
 }
 """What is said where the error says nothing of its own."""
 

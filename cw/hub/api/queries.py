@@ -16,18 +16,20 @@ Text: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=2000)]
 Name: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=64)]
 
 BotIdOrNone: TypeAlias = Annotated[
-    str, Meta(pattern="^(b_[0-9a-f]{8})?$", description="`next` of the part before.")
+    str, Meta(pattern="^(b_[0-9a-f]{8})?$", description="`next` of the page before.")
 ]
 
 MatchIdOrNone: TypeAlias = Annotated[
-    str, Meta(pattern="^(m_[0-9a-f]{8})?$", description="`next` of the part before.")
+    str, Meta(pattern="^(m_[0-9a-f]{8})?$", description="`next` of the page before.")
 ]
 
 PlaceOrNone: TypeAlias = Annotated[
-    str, Meta(pattern="^([0-9]{1,6})?$", description="`next` of the part before.")
+    str, Meta(pattern="^([0-9]{1,6})?$", description="`next` of the page before.")
 ]
 
-Limit: TypeAlias = Annotated[int, Meta(ge=1, le=MOST, description="Most items of a part.")]
+Limit: TypeAlias = Annotated[
+    int, Meta(ge=1, le=MOST, description="Maximum number of items of a page.")
+]
 
 Players: TypeAlias = Annotated[
     int, Meta(ge=0, le=1000, description="The number of players; 0: any.")

@@ -31,7 +31,7 @@ WARNINGS: Final = ".warnings"
 STEP: Final = "builds without a warning"
 """The step of a check by which an author is told what the compiler said."""
 
-ADVICE: Final = "the program plays: read what the compiler means, and mend it with the next version"
+ADVICE: Final = "the program plays: read what the compiler says, and fix it in the next version"
 
 SECONDS: Final = 60.0
 """The longest that a compiler may take."""
@@ -47,7 +47,7 @@ MOST_WORDS: Final = 4000
 
 CUT: Final = "\n(The rest was cut.)"
 TOO_LARGE: Final = (
-    "What was built is larger than 32 MiB, the most that is allowed: link or embed less into it."
+    "The built program is larger than 32 MiB, the most that is allowed: link or embed less."
 )
 TOO_LATE: Final = (
     f"It could not be built: the compiler took more than {SECONDS:g} s, the most that is allowed:"

@@ -95,7 +95,9 @@ def add_service(session: Session, hub: Resources, new: NewBot, secret: str = "")
         drawn = bots.give_secret(bot, hub.sealer, secret)
         return Registered(bots.added(session, bot), bot.bot_id, "" if secret else drawn)
     if bot.user_id != user_id or bot.kind != "url" or bot.status not in ASKED:
-        raise NameTaken(f"{new.name} is another bot of {new.game}, or one that has been taken out")
+        raise NameTaken(
+            f"{new.name} is the name of another bot of {new.game}, or of one that was retired"
+        )
     move(session, hub, bot, new.endpoint, secret)
     return Registered(bot.id, bot.bot_id, "")
 
@@ -104,7 +106,9 @@ def check_service(new: NewBot, settings: HubSettings, secret: str) -> None:
     """Raise UsageError for what cannot be a web service of the site."""
     game_entry(new.game)
     if not is_name(new.name):
-        raise UsageError(f"a bot is named by 3 to 32 letters, digits and -, not {short(new.name)}")
+        raise UsageError(
+            f"the name of a bot has 3 to 32 letters, digits and hyphens, not {short(new.name)}"
+        )
     problem = address_problem(check_address(new.endpoint), settings, is_house=True)
     if problem:
         raise UsageError(f"{problem}: {new.endpoint}; see CW_HOUSE_NETWORK")

@@ -42,11 +42,11 @@ TOO_LARGE_UNPACKED: Final = (
     "The files of the zip are larger than 5 MiB together: leave out what the program does not need"
 )
 TOO_MANY_FILES: Final = (
-    "The zip holds more than 200 files: leave out what the program does not need to play"
+    "The zip contains more than 200 files: leave out what the program does not need to play"
 )
-LINK: Final = "The zip holds a link or a device: put a copy of the file in its place"
+LINK: Final = "The zip contains a link or a device: put a copy of the file in its place"
 LEADS_OUT: Final = (
-    "The zip holds a path that leads out of it, or that not every system can write: rename it"
+    "The zip contains a path that leads out of it, or that not every system can write: rename it"
 )
 NOTHING: Final = (
     "There is no program to run: exactly one file must be named bot.py, bot.js, bot.php, bot.rb,"

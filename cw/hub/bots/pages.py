@@ -272,7 +272,7 @@ def check(name: str) -> ResponseReturnValue:
     bot = find(name)
     check_requests.claim_bot(bot)
     if not check_requests.send(bot.id, is_program=bot.kind == "program"):
-        notice("Checks cannot be made right now. Please try again soon.", "bad")
+        notice("Bots cannot be checked right now. Please try again soon.", "bad")
         return go(address(bot))
     notice("Your bot is being checked.", "plain")
     # The page then asks for what the check finds, and shows it.

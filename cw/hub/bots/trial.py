@@ -19,8 +19,8 @@ GAME: Final = "paint"
 OPTIONS: Final = {"width": 10, "height": 10, "turns": 20}
 
 NOT_NEEDED: Final = "only needed where uploaded programs are played"
-ELSEWHERE: Final = "CW_HOSTING=sandboxed lets them, where other machines are the workers"
-BROKEN: Final = "see that a program in the sandbox can run this Python: cw check paint BOT.py"
+ELSEWHERE: Final = "set CW_HOSTING=sandboxed if the workers are other machines"
+BROKEN: Final = "make sure that a program in the sandbox can run this Python: cw check paint BOT.py"
 
 
 def look_at_programs(settings: HubSettings) -> Finding:
@@ -38,8 +38,8 @@ def look_at_programs(settings: HubSettings) -> Finding:
 def told_people(settings: HubSettings) -> str:
     """Return what doctor says of the uploads of people; nothing where they are taken."""
     if settings.hosting == "off":
-        return "; people upload none, by CW_HOSTING=off"
-    return f"; people upload none: {ELSEWHERE}" if why_off(settings) else ""
+        return "; players cannot upload any (CW_HOSTING=off)"
+    return f"; players cannot upload any: {ELSEWHERE}" if why_off(settings) else ""
 
 
 def problem_of_match() -> str | None:

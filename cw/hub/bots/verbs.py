@@ -37,7 +37,7 @@ NO_PROGRAM: Final = "The bot is a web service: it has an address, and no version
 
 NO_SECRET: Final = "The bot is a program, which has no secret."  # noqa: S105
 
-ROTATED: Final = "The secret was rotated meanwhile. Look at the bot again."
+ROTATED: Final = "The secret was rotated meanwhile. Load the page of the bot again."
 
 
 LONGEST_REASON: Final = 500

@@ -1,4 +1,4 @@
-"""When a competition begins and ends by itself: a start and an end among its events."""
+"""When a competition begins and ends automatically: a start and an end among its events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PROBLEM: Final = "problem"
 """In the data of a start: why the competition could not begin."""
 
 NO_TIME: Final = "{} is not a time (try 2027-01-31T18:00)"
-PAST: Final = "the {} lies in the past"
+PAST: Final = "the {} is in the past"
 TURNED: Final = "it must end after its start"
 
 

@@ -39,7 +39,7 @@ def checked(text: str) -> str:
     if len(text) > LONGEST:
         raise UsageError(f"the description has {len(text):,} characters, more than {LONGEST:,}")
     if UNSEEN.search(text):
-        raise UsageError("the description holds invisible characters")
+        raise UsageError("the description contains invisible characters")
     return text
 
 

@@ -99,7 +99,7 @@ class HomeCard:
     leaders: Callable[[Session, int], Sequence[Place]] = lambda _session, _id: ()
     """Returns its first places, by the id of the competition."""
     next_at: Callable[[Session, Clock, CompetitionFacts], datetime | None] | None = None
-    """Returns when its next match is due, where none is planned yet."""
+    """Returns when its next match is due, where no game is planned yet."""
     ended_at: Callable[[Session, int], datetime | None] | None = None
     """Returns when it ended, by the id of the competition, so that its winners stay to be seen."""
     idle: str = ""
@@ -150,7 +150,7 @@ def change(
     _session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings, _actor: str
 ) -> None:
     """Refuse all settings: there are none."""
-    raise UsageError(f"{facts.format}/{facts.slug} has no settings; {', '.join(values)} is none")
+    raise UsageError(f"{facts.format}/{facts.slug} has no settings, not even {', '.join(values)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 
-CHANGED: Final = "The picture is kept."
-REMOVED: Final = "The picture is removed."
+CHANGED: Final = "The picture was saved."
+REMOVED: Final = "The picture was removed."
 
 
 def change_picture_of(facts: CompetitionFacts, owner: str, actor: str) -> None:

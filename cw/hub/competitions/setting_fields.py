@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from cw.errors import UsageError
 
-OPTIONS_HINT: Final = 'A JSON object such as {"size": 5}. Left empty: the usual ones of the game.'
+OPTIONS_HINT: Final = 'A JSON object such as {"size": 5}. Default: the usual options of the game.'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

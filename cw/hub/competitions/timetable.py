@@ -1,4 +1,4 @@
-"""Competitions begin and end by themselves when their time has come."""
+"""Begins and ends competitions at their times."""
 
 from __future__ import annotations
 

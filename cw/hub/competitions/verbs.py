@@ -148,7 +148,7 @@ def named(session: Session, name: str) -> CompetitionFacts:
     if len(meant) == 1:
         return meant[0]
     if meant:
-        raise NoSuchCompetition(f"{name} may be any of {paths_of(meant)}: say which")
+        raise NoSuchCompetition(f"{name} is ambiguous: choose one of {paths_of(meant)}")
     raise NoSuchCompetition(
         f"there is no competition {name}; there are: {paths_of(known) or 'none yet'}"
     )

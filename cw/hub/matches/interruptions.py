@@ -1,4 +1,4 @@
-"""What may come between: interruptions, troubles, lost workers, and matches that are called off."""
+"""What can go wrong with a match: interruptions, troubles, lost workers; and calling one off."""
 
 from __future__ import annotations
 

@@ -45,12 +45,12 @@ routes = Blueprint("match", __name__)
 SENTENCES: Final[Mapping[str, str]] = {
     "queued": "This match is waiting for a worker.",
     "in_progress": "This match is being played: turn {turn}. It can be watched when it is over.",
-    "interrupted": ("The machine that played this match was taken away. It will be played again."),
+    "interrupted": "The machine that played this match was lost. The match will be played again.",
     "void": "This match was called off: {reason}.",
     "failed": "This match could not be played.",
     "done": (
-        "Replays are kept for {days} days, the 100 strongest matches of each month for good."
-        " This one is gone."
+        "Replays are kept for {days} days, those of the 100 strongest matches of each month "
+        "permanently. This one was deleted."
     ),
 }
 """How a match stands that cannot be watched, by its state."""

@@ -1,4 +1,4 @@
-"""Matches are planned: who shall play what, and why."""
+"""Plans matches: who plays what, and why."""
 
 from __future__ import annotations
 

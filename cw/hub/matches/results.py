@@ -1,4 +1,4 @@
-"""What came of a match: written once, by the attempt that played it."""
+"""The result of a match: written once, by the attempt that played it."""
 
 from __future__ import annotations
 

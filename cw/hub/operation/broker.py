@@ -1,4 +1,4 @@
-"""Messages of Redis, read as those of a stranger: one that cannot be read is dropped.
+"""Messages from Redis, which are not trusted: one that cannot be read is dropped.
 
 Kombu and Celery expect what they have sent themselves; anything else would end the thread that
 takes messages.

@@ -1,4 +1,4 @@
-"""The master keys: which secrets lie under which, and how they are put under the first."""
+"""The master keys: which secrets each encrypts, and how all are encrypted with the first."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Threads:
         if self.stopping.is_set():
             return
         self.ended.append(name)
-        logger.critical("%s has ended: this process ends, and is to be started anew", name)
+        logger.critical("%s has ended: this process exits; start it again", name)
         self.leave(1)
 
     def wait(self) -> None:

@@ -1,4 +1,4 @@
-"""Programs that the operator trusts: what must hold of a process that may run them unwalled.
+"""Programs that the operator trusts, and what a process must fulfil to run them unsandboxed.
 
 Where bubblewrap does not work they run as the user of the process, and can read whatever that user
 can: so nothing secret may lie where that user can read it.

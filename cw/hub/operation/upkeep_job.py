@@ -1,4 +1,4 @@
-"""Once a day: what the object store need not keep any more is deleted."""
+"""Once a day: deletes what the object store need not keep any longer."""
 
 from __future__ import annotations
 

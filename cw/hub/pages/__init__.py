@@ -1,1 +1,1 @@
-"""What the pages of all subjects are made with."""
+"""What the pages of all subjects share."""

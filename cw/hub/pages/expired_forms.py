@@ -1,4 +1,4 @@
-"""What becomes of a form whose token is not taken: its reasons in words, and what was typed."""
+"""The answer to a form whose token is not valid: the reasons, and what was typed."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ LONGEST_SLUG: Final = 32
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 EMPTY: Final = "a name is missing"
-NOT_VISIBLE: Final = "the name holds invisible characters"
+NOT_VISIBLE: Final = "the name contains invisible characters"
 
 
 def as_shown(text: str) -> str:

@@ -41,7 +41,7 @@ routes: Final = bots.routes
 """The pages here are of the family of a player's bots."""
 
 BUILT_IN: Final = Markup("This is the built-in strategy {}.")
-FAILING: Final = Markup("The bot does not answer. If it stays so, it becomes inactive.")
+FAILING: Final = Markup("The bot does not answer. If this continues, it becomes inactive.")
 NO_OPPONENT: Final = "Please choose an opponent."
 MISTAKEN: Final = Markup("The bot answers, but its last check failed.")
 PASSED: Final = Markup("The bot has passed its check.")

@@ -28,7 +28,7 @@ LINK: Final = re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?]+")
 WORDS: Final = {
     404: "There is no such page.",
     405: "This page cannot be used that way.",
-    413: "That is more than this page takes.",
+    413: "That is more than this page accepts.",
 }
 """What is said where the error says nothing of its own."""
 
@@ -111,7 +111,7 @@ def fail(error: Exception) -> Response:
         return response
     number = g.request_id
     log.error("request %s failed: %s %s", number, request.method, masked_path(), exc_info=error)
-    return answer(500, "Something has failed", f"The fault is ours. It is noted as {number}.")
+    return answer(500, "Something has failed", f"The error is ours. It was logged as {number}.")
 
 
 def cause(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""How a site comes back from a back-up, and the drill that proves that it would."""
+"""How a site is restored from a back-up, and the drill that tests this."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
     """
     source = sources.find(named)
     if objects and isinstance(source, Path):
-        raise UsageError("there are no objects beside a file: name the store of the back-up")
+        raise UsageError("a file has no objects beside it: give the store of the back-up")
     # Asked for before anything is written: none shall be missed as a store is away.
     deletions = deletion_notes.noted(stores_of(source, settings))
     header = fill(database, source, settings)
@@ -91,7 +91,7 @@ def sealer_of(settings: HubSettings) -> Sealer:
         return keys.sealer_of(settings)
     except (OSError, ValueError):
         raise UsageError(
-            "the back-up is sealed, and there is no master key: set CW_MASTER_KEYS,"
+            "the back-up is encrypted, and there is no master key: set CW_MASTER_KEYS,"
             f" or put the file master.key into {settings.data}"
         ) from None
 
@@ -151,7 +151,7 @@ def look_at_rows(database: Database, source: Stored | Path, settings: HubSetting
     began = time.monotonic()
     header = fill(database, source, settings)
     seconds = time.monotonic() - began
-    text = f"{header.rows} of revision {header.revision} are back after {seconds:.1f} s"
+    text = f"{header.rows} of revision {header.revision} restored in {seconds:.1f} s"
     return Finding("rows", True, True, text)
 
 
@@ -160,8 +160,10 @@ def look_at_secrets(database: Database, settings: HubSettings) -> Finding:
     with database.reading() as session:
         result = keys.try_all(session, sealer_of(settings))
     lost = result.missing.total() + len(result.broken)
-    text = f"{result.number - lost} of {result.number} can be opened by the master keys"
-    return Finding("secrets", not lost, True, text, "bring the keys that sealed the others")
+    text = f"{result.number - lost} of {result.number} can be decrypted with the master keys"
+    return Finding(
+        "secrets", not lost, True, text, "add the keys that encrypted the others to CW_MASTER_KEYS"
+    )
 
 
 def look_at_objects(database: Database, source: Stored) -> Finding:
@@ -170,8 +172,8 @@ def look_at_objects(database: Database, source: Stored) -> Finding:
     with database.reading() as session:
         sampled = sample(session)
     absent = [key for key in sampled if not store.has(key)]
-    text = f"{len(sampled) - len(absent)} of {len(sampled)} replays that were looked up are there"
-    advice = f"{absent[0]} is not: cw hub backup --objects {source.place}" if absent else ""
+    text = f"{len(sampled) - len(absent)} of {len(sampled)} sampled replays exist"
+    advice = f"{absent[0]} is missing: cw hub backup --objects {source.place}" if absent else ""
     return Finding("objects", not absent, True, text, advice)
 
 

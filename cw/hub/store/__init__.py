@@ -1,1 +1,1 @@
-"""What the hub keeps: tables, objects, and secrets that lie sealed in both."""
+"""What the hub stores: tables, objects, and the encrypted secrets in both."""

@@ -43,7 +43,7 @@ def make_bucket(url: str) -> bool:
         return False
     if answer.status_code >= 500:
         raise StoreAway(f"the object store does not answer: {answer.status_code}")
-    raise Failure(f"the bucket {name} cannot be made: {code_of(answer)}")
+    raise Failure(f"cannot create the bucket {name}: {code_of(answer)}")
 
 
 def bucket_of(url: str) -> str:

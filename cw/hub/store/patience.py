@@ -1,4 +1,4 @@
-"""How long a PostgreSQL is waited for: one that hangs answers nothing, and closes nothing."""
+"""How long we wait for PostgreSQL: a server that hangs neither answers nor closes connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A copy of the database that may be a moment behind; while it is away, the database is read."""
+"""A read replica, which may lag by a moment; while it does not answer, the database is read."""
 
 from __future__ import annotations
 

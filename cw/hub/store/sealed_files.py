@@ -1,4 +1,4 @@
-"""Files that lie where others may read them: sealed under the master keys, piece by piece.
+"""Files that others may be able to read: encrypted with the master keys, piece by piece.
 
 The scheme is that of the payload of age: a key for each file, made from a master key and a salt,
 and pieces whose nonce counts them and says which one is the last. So no piece can be left out,
@@ -51,7 +51,7 @@ def open_file(sealer: Sealer, source: IO[bytes], to: IO[bytes]) -> None:
     """
     first = FIRST.fullmatch(source.readline(LONGEST))
     if first is None:
-        raise UsageError("the file is not a sealed back-up: its first line is different")
+        raise UsageError("the file is not a sealed back-up: its first line is not that of one")
     cipher = AESGCM(sealer.key_of_file(first[1].decode(), source.read(SALT)))
     try:
         for nonce, piece in pieces_of(source, PIECE + TAG):

@@ -88,7 +88,9 @@ def new_master_key(name: str = "k1") -> str:
     """Return a new master key as a setting has it; raise UsageError for what cannot be its name."""
     key = f"{name}:{b64encode(secrets.token_bytes(32)).decode()}"
     if not KEY.fullmatch(key):
-        raise UsageError(f"a key is named by 1 to 16 of A-Z, a-z, 0-9, _ and -, not {short(name)}")
+        raise UsageError(
+            f"the id of a key has 1 to 16 of A-Z, a-z, 0-9, _ and -, not {short(name)}"
+        )
     return key
 
 

@@ -1,4 +1,4 @@
-"""Inserts that say what happens where the row is there already; each database has its own."""
+"""Inserts that say what happens if the row exists already; each database has its own syntax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker may do in PostgreSQL: play matches, and learn nothing of people but their names."""
+"""The rights of a worker in PostgreSQL: to play matches, and to read only the names of people."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A league of one's own: the bots of a folder and their earlier versions, which play on and on."""
+"""A local league: the bots of a folder and their earlier versions, which play until stopped."""

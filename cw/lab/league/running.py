@@ -1,4 +1,4 @@
-"""Plays a league: its bots are looked at again and again, and the most informative match is next.
+"""Plays a league: its folder is checked repeatedly, and the most informative match is next.
 
 What is played follows from the matches that are over. So a league that was killed goes on where it
 was: a meeting that was begun is finished, and whatever is written down is not played again.
@@ -89,7 +89,7 @@ def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> 
     try:
         head = documents.convert(stated, Head)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{folder} holds no league that can be played: {error}") from None
+        raise UsageError(f"{folder} contains no league that can be played: {error}") from None
     seats = load_game(head.game).rules.seats
     players = head.players or max(2, seats.start)
     check_number(head.game, seats, players)

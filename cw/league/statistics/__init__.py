@@ -1,1 +1,1 @@
-"""What results say with how much doubt: ratings, intervals, sequential tests, stochastic search."""
+"""Statistics of results: ratings, intervals, sequential tests, stochastic search."""

@@ -40,7 +40,7 @@ class Rating:
 
 
 class Evidence(NamedTuple):
-    """What the results of one period say of a bot, on the scale on which is reckoned."""
+    """What the results of one period say of a bot, on the internal scale of Glicko-2."""
 
     variance: float
     surplus: float

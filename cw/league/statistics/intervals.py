@@ -27,7 +27,7 @@ def wilson(wins: float, matches: int, z: float = Z_95) -> Interval:
     '48% to 85%'
     """
     if matches < 1 or not 0 <= wins <= matches:
-        raise ValueError(f"{wins} wins in {matches} matches cannot be")
+        raise ValueError(f"{wins} wins in {matches} matches are impossible")
     rate = wins / matches
     # Wilson (1927), not the normal interval: it is sound at 0 and at all wins, and for few matches.
     spread = z * z / matches

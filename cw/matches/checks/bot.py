@@ -29,8 +29,10 @@ FIXES: Final[Mapping[FaultKind, str]] = {
     "startup": "run the command by hand in the same folder, and read what it prints",
     "disconnected": "keep the program running and its connection open until the match is over",
     "timeout": "answer sooner, flush what you print, and never wait for more input than one line",
-    "crashed": "mend the line that its error output names, or what your function returns if the"
-    " line is in a file of the kit; run it by hand with the same input to see it all",
+    "crashed": (
+        "correct the line that its error output names, or what your function returns if the "
+        "line is in a file of the kit; run it by hand with the same input to see it all"
+    ),
     "malformed": "compare what came with the protocol on the game's page in docs/games/",
     "illegal": "check the move against the rules before you send it; `cw step` tries a rule",
     "oversize": "send only the answer, nothing else",
@@ -40,8 +42,8 @@ PROTOCOL: Final = "the steps of the protocol"
 
 ABSENT: Final = "start the bot first, and give the address on which it listens"
 RAISED: Final = (
-    "the bot's own code failed: mend that line, or what your function returns if the line is in a"
-    " file of the kit; where none is named, read the bot's error output"
+    "the bot's own code failed: correct that line, or what your function returns if the line is in"
+    " a file of the kit; where none is named, read the bot's error output"
 )
 LATE: Final = "answer within that time: a loop without end, or a long search, is too slow"
 CAUSES: Final[Mapping[str, str]] = {

@@ -182,7 +182,7 @@ def live_document(name: str) -> Response:
         return told_live(named(news) | state, 200, "" if news["more"] else tag)
     if name not in map(stem_of, load_progress(folder).running):
         abort(404, "no such match is being played")
-    return told_live({"waiting": "the match is not being told just now", "over": False}, 202)
+    return told_live({"waiting": "the match cannot be followed just now", "over": False}, 202)
 
 
 def named(news: dict[str, Json]) -> dict[str, Json]:

@@ -49,7 +49,7 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
         "faults": "Each mistake of a bot: its name, and the sentence that its author reads.",
         "default-protocol": "How bots of a new game communicate, over lines or HTTP.",
         "commands": "Everything that cw can do.",
-        "replay": "The file of a match: draw it, replay it, prove it.",
+        "replay": "The file of a match: draw it, replay it, verify it.",
         "viewer": "Matches and replays in the browser, and playing by hand.",
         "sandbox": "How programs of bots are isolated, and what they may use.",
         "api": "Programs that read a hub, and manage its bots.",

@@ -95,7 +95,7 @@ def rules(game: str) -> Response:
     _find(game)
     page = game_page(game)
     if not page.rules:
-        abort(404, f"the rules of {game!r} are not written down here")
+        abort(404, f"this server has no page with the rules of {game!r}")
     return revalidated(render_template("rules.html", game=game, page=page))
 
 

@@ -1,1 +1,1 @@
-"""The page of a league of one's own."""
+"""The page of a local league."""

@@ -100,12 +100,12 @@ class LiveMatch:
         if error is None:
             return ""
         if isinstance(error, Abandoned):
-            return f"The match was broken off: {error}."
+            return f"The match was aborted: {error}."
         # Only our own errors are written for people; others may hold paths or secrets.
-        why = error if isinstance(error, ArenaError) else "a mistake of the server"
+        why = error if isinstance(error, ArenaError) else "an error of the server"
         if self.guest is not None and why is error:
             # What is wrong with a bot may name where it is.
-            why = "its bot cannot be asked as it is set up"
+            why = "its bot is set up so that it cannot be asked"
         return f"The match ended without a result: {why}."
 
     def watch(self, progress: MatchProgress) -> None:
@@ -144,7 +144,7 @@ class LiveMatch:
 
     def _begun(self) -> MatchProgress:
         if self.progress is None:
-            waiting = f"all places are taken, and this match is number {self.place} of the queue"
+            waiting = f"all places are taken, and this match is number {self.place} in the queue"
             ready = "the players are getting ready"
             raise CapacityError(self.trouble or (waiting if self.waits else ready))
         return self.progress

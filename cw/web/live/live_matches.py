@@ -157,7 +157,7 @@ class LiveMatches:
         people = match.people.values()
         with self._lock:
             if match.waits:
-                self._leave(match, "its person has resigned before it began")
+                self._leave(match, "its player resigned before it began")
                 return
 
         async def resign() -> None:

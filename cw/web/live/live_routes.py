@@ -181,7 +181,7 @@ def ready(game: str, room: ExitStack, choice: str) -> OwnBot:
     """Return the bot of whoever asks that was chosen; raise UsageError if there is none."""
     own_bots: OwnBots | None = current_app.extensions.get("own_bots")
     if own_bots is None:
-        raise UsageError("this server has no bots of visitors")
+        raise UsageError("this server plays no bots of visitors")
     return own_bots.ready(game, choice, room)
 
 
@@ -214,7 +214,7 @@ def read_form(
         raise UsageError("one person can play here, against bots")
     brought = [choice for choice in choices if choice.startswith(OWN)]
     if len(brought) > choices.count(PERSON):
-        raise UsageError("a bot of your own plays here against you alone")
+        raise UsageError("a bot of your own plays here only against you")
     options = {choice.option: read_choice(choice, form) for choice in play_options.choices}
     pace = ANSWER_PACE if PERSON in choices else read_pace(form)
     seed = read_seed(form)
@@ -266,7 +266,7 @@ def seated(game: str, play_options: PlayOptions, choice: str, settings: SiteSett
         return BotSpec(name, "builtin", name)
     if kind == "bot" and name in opponents:
         return opponents[name]
-    raise UsageError(f"nobody here is called {choice[:60]!r}")
+    raise UsageError(f"there is no bot {choice[:60]!r}")
 
 
 def free_name(name: str, others: list[BotSpec]) -> str:

@@ -56,7 +56,7 @@ def refuse_strangers() -> None:
     """Refuse whoever does not own the bots: by the settings, and pages of other sites."""
     settings: SiteSettings = current_app.extensions["settings"]
     if not settings.owner:
-        abort(404, "this server shows to nobody what bots have put out")
+        abort(404, "this server does not show the output of bots")
     refuse_other_sites()
 
 

@@ -93,11 +93,11 @@ class Shares:
         rest = share.rest()
         if rest > 0:
             raise QuotaError(
-                "your matches have used your part of the processor: try again in"
-                f" {int(rest) + 1} seconds"
+                "your matches have used your share of the processor: "
+                f"try again in {int(rest) + 1} seconds"
             )
         if not share.busy.acquire(blocking=False):
-            raise QuotaError("another request of yours is being answered: try again when it is")
+            raise QuotaError("another request of yours is still being answered: try again after it")
         began = thread_time()
         try:
             yield

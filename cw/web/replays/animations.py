@@ -114,6 +114,6 @@ class Making:
         self._frames = count
         for image in images:
             if self._clock() - self.asked > PATIENCE:
-                raise Abandoned("nobody has waited for the animation")
+                raise Abandoned("nobody waited for the animation")
             yield image
             self._painted += 1

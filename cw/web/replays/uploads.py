@@ -59,8 +59,8 @@ def checked(data: bytes) -> Document:
     payload = parsed(plain)
     if is_of_a_game(payload):
         raise ProtocolError(
-            "the file is in its game's own format: `cw replay export FILE --json` converts it"
-            " that can be uploaded"
+            "the file is in its game's own format: `cw replay export FILE --json` converts it to "
+            "one that can be uploaded"
         )
     document = as_replay(payload)
     if document["game"] not in game_entries():

@@ -1,4 +1,4 @@
-"""What goes on with the bot of a workshop, as its page asks for it: on this machine or on a hub."""
+"""The tasks of a workshop that its page asks for, on this machine or on a hub."""
 
 from __future__ import annotations
 

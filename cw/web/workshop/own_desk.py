@@ -1,4 +1,4 @@
-"""What goes on in a workshop on this machine: a run, a question, a series and a check of a bot."""
+"""The tasks of a workshop on this machine: a run, a question, a series and a check of a bot."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class OwnDesk:
         """Ask the bot as it is now about a turn of the run."""
         run = self.last_run
         if run is None or run.match.progress is None:
-            raise UsageError("run the bot first: then it can be asked about a turn again")
+            raise UsageError("run the bot first, then ask it about a turn")
         self.ask(run.match.document(), player_of(run.match), turn)
 
     def ask(self, document: Document, player: Player, turn: int) -> None:

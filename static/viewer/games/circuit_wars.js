@@ -92,7 +92,7 @@ export const CIRCUIT_WARS = {
   ending(end) {
     const { reason, turn, scores, best } = end;
     if (reason !== "finished") {
-      return `${forfeit(end)} The board stood at ${scores.join(" to ")} squares, which do not count then.`;
+      return `${forfeit(end)} The board stood at ${scores.join(" to ")} squares, which do not count after a forfeit.`;
     }
     const owned = best.length > 1 ? `both own ${countOf(scores[0], "square")}` : comparedThings(end, scores, "square");
     return `The last free segment was drawn ${inTurn(turn)}: ${owned}.`;

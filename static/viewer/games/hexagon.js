@@ -95,7 +95,7 @@ export const HEXAGON = {
   ending(end) {
     const { reason, turn, scores, best } = end;
     if (reason !== "finished") {
-      return `${forfeit(end)} The chips stood at ${scores.join(" to ")}, which does not count then.`;
+      return `${forfeit(end)} The chips stood at ${scores.join(" to ")}, which do not count after a forfeit.`;
     }
     const owned = best.length > 1 ? `both have ${countOf(scores[0], "chip")}` : comparedThings(end, scores, "chip");
     return `Neither colour could move any more after the move ${inTurn(turn)}: ${owned}.`;

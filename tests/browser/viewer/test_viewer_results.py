@@ -105,14 +105,14 @@ FIRST, SECOND, BOTH = {"1": 1, "2": 2}, {"1": 2, "2": 1}, {"1": 1, "2": 1, "3": 
             {"reason": "timeout", "winner": 1, "ranks": FIRST, "scores": {"1": 3, "2": 4}},
             [TIMED_OUT],
             "bot0 won. In turn {last} bot1 forfeited: it did not answer in time: no move in 3 s. "
-            "The board stood at 3 to 4 squares, which do not count then.",
+            "The board stood at 3 to 4 squares, which do not count after a forfeit.",
         ),
         (
             "hexagon",
             {"reason": "illegal", "winner": 2, "ranks": SECOND, "scores": {"1": 9, "2": 4}},
             [STONE],
             "bot1 won. In turn {last} bot0 forfeited: it made an illegal move: [0, 0] is a "
-            "stone. The chips stood at 9 to 4, which does not count then.",
+            "stone. The chips stood at 9 to 4, which do not count after a forfeit.",
         ),
         (
             "paint",

@@ -46,7 +46,7 @@ def test_lock_ends_the_open_session_and_unlock_lets_in_again(
     site: Site, operator: Operator
 ) -> None:
     ada = site.player("Ada")
-    assert operator.say("lock", "ada") == "ada is locked\n"
+    assert operator.say("lock", "ada") == "locked ada\n"
     assert not ada.is_player()
     site.visitor().log_in("Ada")
     operator.say("unlock", "Ada")
@@ -121,7 +121,7 @@ def test_each_act_is_in_the_audit_without_address_and_link(site: Site, operator:
     operator.say("lock", "Ada")
     operator.say("unlock", "Ada")
     operator.say("admin", "Ada")
-    assert operator.say("confirm-email", "ada") == "the address of ada counts as confirmed\n"
+    assert operator.say("confirm-email", "ada") == "confirmed the address of ada\n"
     operator.say("set-email", "Ada", "new@example.org")
     link = operator.say("reset-link", "Ada")
     operator.say("delete", "Ada", "--yes")

@@ -76,7 +76,8 @@ def test_the_page_has_its_parts_in_order(site: Site) -> None:
         "Country Prefer not to disclose Afghanistan",
         "Date of Birth Save settings",
         "E-mail ada@example.org not confirmed Send the link again",
-        "Your data All that this site knows of you and your bots, as JSON in a zip. Download",
+        "Your data Everything that this site knows about you and your bots, as JSON in a zip "
+        "file. Download",
         "Change password... Delete account",
         "Change password Cancel Old password New password New password (repeat) Change password",
         "Account deletion cannot be undone. All your scores will be lost! Password Delete account",

@@ -92,7 +92,7 @@ def test_a_compiler_that_does_not_end_is_ended(
 @NO_CC
 def test_a_compiler_that_takes_all_memory_is_ended_by_its_limit(tmp_path: Path) -> None:
     (tmp_path / "bot.c").write_text('#include "/dev/zero"\n')
-    with pytest.raises(UnfitUpload, match=r"met the limit of memory \(1 GiB"):
+    with pytest.raises(UnfitUpload, match=r"reached the limit of memory \(1 GiB"):
         builds.compiled(tmp_path, "c")
 
 

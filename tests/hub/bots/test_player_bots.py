@@ -433,7 +433,7 @@ def test_a_match_that_cannot_be_watched_says_why(site: Site) -> None:
     began = ann.fill("/bot/Swarm/test-match?game=hexagon", "/bots", opponent="random")
     path = began.headers["Location"]
     texts = {
-        "interrupted": "The machine that played this match was taken away.",
+        "interrupted": "The machine that played this match was lost.",
         "in_progress": "This page follows the match, and shows the result as soon as it is over.",
         "void": "This match was called off: a bot is no longer active.",
         "failed": "This match could not be played.",

@@ -86,11 +86,11 @@ def test_a_tournament_has_dates_and_may_be_like_another(operator: Operator) -> N
     ("more", "message"),
     [
         (("--starts", "soon"), "'soon' is not a time (try 2027-01-31T18:00)"),
-        (("--starts", "2001-01-31T18:00"), "the start lies in the past"),
+        (("--starts", "2001-01-31T18:00"), "the start is in the past"),
         (("--starts", "2100-02-01T18:00", "--ends", "2100-01-01T18:00"), "must end after its"),
         (("--zone", "Atlantis"), "time zone"),
         (("--like", "cup/none"), "there is no competition cup/none"),
-        (("--like", "rated/model"), "rated/model is of the format rated, not cup"),
+        (("--like", "rated/model"), "rated/model has the format rated, not cup"),
     ],
 )
 def test_what_cannot_be_is_told_and_nothing_is_created(

@@ -104,7 +104,7 @@ def test_a_draft_does_not_begin_and_one_without_a_start_is_one_again(
         plan.steer("planned")
     plan.set(1)
     assert plan.after(2) == "draft"
-    with pytest.raises(UsageError, match="the start lies in the past"):
+    with pytest.raises(UsageError, match="the start is in the past"):
         plan.steer("planned")
     plan.set(1)
     plan.steer("planned")
@@ -180,7 +180,7 @@ def test_a_tournament_has_its_dates_among_its_events(
 @ON_SQLITE
 @pytest.mark.parametrize(
     ("hours", "sentence"),
-    [((-1, None), "start lies in the past"), ((None, 0), "end lies in the past"),
+    [((-1, None), "start is in the past"), ((None, 0), "end is in the past"),
      ((2, 2), "must end after its start")],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["daily", "tournament"])

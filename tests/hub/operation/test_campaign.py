@@ -182,7 +182,7 @@ def test_a_second_hub_on_a_folder_is_refused(tmp_path: Path) -> None:
         wait_until(lambda: "Hub: " in hub.log.read_text(), "the hub")
         second = run("serve", "--port", "0", CW_DATA=environment["CW_DATA"])
         assert second.returncode == 2
-        assert "another process runs on the folder" in second.stderr
+        assert "another process uses the folder" in second.stderr
         assert run("db", "check", CW_DATA=environment["CW_DATA"]).returncode == 0
         hub.stop()
         assert hub.process.returncode == 0

@@ -93,7 +93,7 @@ def test_doctor_and_the_page_of_admins_name_a_scheduler_that_does_not_tick(
     assert (finding.ok, finding.found) == (False, "1 pages; the last tick was never")
     root = site.player("Root")
     make_admin(site, "Root")
-    alarm = "No scheduler ticks"
+    alarm = "No scheduler is running"
     assert alarm in words_of(root.open("/admin"))
     tick(resources)
     assert examined(resources, hub_clock).ok
@@ -133,7 +133,7 @@ def test_mails_that_could_not_be_sent_are_shown_and_sent_again(
     site.do_jobs()
     assert len(site.mails()) == 1
     assert root.fill(f"{mails}/{mail_id}/send", mails, sure="yes").status_code == 303
-    assert "The mail is not as you saw it." in words_of(root.open(mails))
+    assert "The mail has changed since you loaded the page." in words_of(root.open(mails))
     assert f"Root send mail mail:{mail_id}" in words_of(root.open("/admin/log"))
 
 

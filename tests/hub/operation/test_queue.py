@@ -214,4 +214,4 @@ def test_a_process_that_can_take_no_more_messages_ends(
             assert counts.totals(session)[counts.ENDED] >= 1
     assert process.returncode == 1
     assert "cannot be read is dropped" in log
-    assert "is to be started anew" in log
+    assert "this process exits" in log

@@ -77,7 +77,7 @@ def test_a_fault_of_ours_has_a_number_that_the_log_knows(
     site.app.view_functions["documents.blog"] = fail
     page = site.visitor().open("/blog")
     assert page.status_code == 500
-    number = words_of(page).partition("noted as ")[2][:16]
+    number = words_of(page).partition("logged as ")[2][:16]
     assert f"request {number} failed: GET /blog" in caplog.text
     assert "secret" not in page.text
 

@@ -116,22 +116,22 @@ def test_each_thing_that_is_wrong_is_a_problem() -> None:
     gone = replace(WELL, silent=[Heartbeat(role="pages", process="b:2", seen_at=NOW)])
     slow = replace(WELL, slow=Slow(1, NOW - timedelta(days=2)))
     ages = {"tick": 5.0, "back-up": 60.0}
-    assert words_about(ages={"back-up": 60.0}) == ["No scheduler ticks"]
-    assert words_about(ages=ages | {"tick": 61}) == ["No scheduler ticks"]
-    assert words_about(gone) == ["No process in the role pages lives any more."]
+    assert words_about(ages={"back-up": 60.0}) == ["No scheduler is running"]
+    assert words_about(ages=ages | {"tick": 61}) == ["No scheduler is running"]
+    assert words_about(gone) == ["No process in the role pages is running any more."]
     assert words_about(gone, processes=[Heartbeat(role="pages", figures={})]) == []
     assert words_about(processes=[full]) == ["The disk of a"]
-    assert words_about(ages={"tick": 5.0}) == ["No back-up was ever made."]
+    assert words_about(ages={"tick": 5.0}) == ["No back-up has been made yet."]
     assert words_about(ages=ages | {"back-up": 93_601}) == ["The last back-up is too old."]
-    assert words_about(copies=True) == ["No copy elsewhere was ever made."]
+    assert words_about(copies=True) == ["No copy elsewhere has been made yet."]
     assert words_about(matches=WELL.present.matches | {"failed": 2}) == ["2 matches have failed"]  # type: ignore[operator]
-    assert words_about(workers=0) == ["Matches wait, and no worker lives. Start one"]
-    assert words_about(waiting=601) == ["Matches wait too long"]
-    assert words_about(slow) == ["1 comparison goes on for more than a day."]
+    assert words_about(workers=0) == ["Matches are waiting, and no worker is running. Start one"]
+    assert words_about(waiting=601) == ["Matches have been waiting too long"]
+    assert words_about(slow) == ["1 comparison has been running for more than a day."]
     assert words_about(mails={"waiting": 0, "dead": 1}) == ["1 mail could not be sent."]
     assert words_about(failing=3) == ["3 bots fail at once"]
     ending = ages | {"certificate": -13 * 86_400}
-    assert words_about(ages=ending) == ["The certificate of the site ends soon."]
+    assert words_about(ages=ending) == ["The certificate of the site expires soon."]
 
 
 # Lists
@@ -180,7 +180,7 @@ def test_a_list_goes_on_on_the_next_page(site: Site, root: Visitor) -> None:
     assert second.text.count('scope="row"') == 1
     assert "rated/open-00" in second.text
     assert root.open("/admin/competitions?page=9999999999").status_code == 200
-    assert "No competition fits this." in words_of(root.open("/admin/competitions?q=%25"))
+    assert "No competitions match this filter." in words_of(root.open("/admin/competitions?q=%25"))
 
 
 def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
@@ -198,11 +198,11 @@ def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
     root.fill(f"{at}/pause", list_)
     assert UNSURE in words_of(root.open(list_))
     root.fill(f"{at}/pause", list_, sure="yes")
-    assert "paint rated is paused." in words_of(root.open(list_))
+    assert "paint rated was paused." in words_of(root.open(list_))
     root.fill(f"{at}/pause", list_, sure="yes")
-    assert "The competition is not as you saw it." in words_of(root.open(list_))
+    assert "The competition has changed since you loaded the page." in words_of(root.open(list_))
     root.fill(f"{at}/resume", list_, sure="yes")
-    assert "paint rated goes on." in words_of(root.open(list_))
+    assert "paint rated was resumed." in words_of(root.open(list_))
 
 
 def test_tournaments_are_led_on_pages_of_their_own(site: Site, root: Visitor) -> None:
@@ -248,7 +248,7 @@ def test_bots_are_found_checked_suspended_and_restored(site: Site, root: Visitor
     assert "The bot is SUSPENDED: it cannot do that." in press(
         "suspend", reason="again", sure="yes"
     )
-    assert "The bot is SUSPENDED: it is not asked." in press("check", sure="yes")
+    assert "The bot is SUSPENDED: it is not checked." in press("check", sure="yes")
     assert UNSURE in press("restore")
     assert "The bot is being checked" in press("restore", sure="yes")
     log = words_of(root.open("/admin/log?of=swarm"))
@@ -278,8 +278,10 @@ def test_failed_matches_are_played_again_and_waiting_ones_called_off(
         return words_of(root.open(list_))
 
     assert UNSURE in press("m_00000001", "requeue")
-    assert "The match is played again." in press("m_00000001", "requeue", sure="yes")
-    assert "The match is not as you saw it." in press("m_00000001", "requeue", sure="yes")
+    assert "The match will be played again." in press("m_00000001", "requeue", sure="yes")
+    assert "The match has changed since you loaded the page." in press(
+        "m_00000001", "requeue", sure="yes"
+    )
     assert "please give a reason" in press("m_00000002", "void", sure="yes")
     assert UNSURE in press("m_00000002", "void", reason="a mistake")
     assert "called off" in press("m_00000002", "void", reason="a mistake", sure="yes")
@@ -304,8 +306,8 @@ def test_mails_are_found_by_a_part_of_a_name_or_a_whole_address(site: Site, root
     for address in ("ANN@example.org", "new@example.org"):
         assert "Ann confirm" in words_of(root.open(f"{list_}?to={address}"))
     for part in ("ann@", "@example.org", "new@example.or"):
-        assert "No mail fits this." in words_of(root.open(f"{list_}?to={part}"))
-    assert "No mail fits this." in words_of(root.open(f"{list_}?state=dead"))
+        assert "No mails match this filter." in words_of(root.open(f"{list_}?to={part}"))
+    assert "No mails match this filter." in words_of(root.open(f"{list_}?state=dead"))
     assert "new@example.org" not in root.open(list_).text
 
 

@@ -265,7 +265,7 @@ def test_a_bot_lives_by_the_api_alone(arena: Arena, site: Site) -> None:
     assert (busy.status_code, busy.json()["error"]) == (409, "conflict")
     assert busy.json()["message"] == "Your bot is playing. Try again when its match is over."
     wrong = ann.do(f"{at}/retire", {"name": "swarm"})
-    assert wrong.json()["fields"] == {"name": "Say the name of the bot, Swarm, to retire it."}
+    assert wrong.json()["fields"] == {"name": "To retire the bot, confirm with its name, Swarm."}
     assert ann.do(f"{at}/retire", {"name": "Swarm"}).json()["status"] == "RETIRED"
     for verb, body in (("retire", {"name": "Swarm"}), ("check", None), ("rotate", None)):
         late = ann.do(f"{at}/{verb}", body)

@@ -292,7 +292,7 @@ def test_the_operator_makes_lists_and_revokes(site: Site) -> None:
     assert listed.startswith(f"{entries[0].short}  ops  admin, read  until 20")
     assert token not in listed
     assert type_command(site, "revoke", "Ann", "zz").exit_code == 2
-    assert type_command(site, "revoke", "Ann", entries[0].short).stdout == "ops is revoked\n"
+    assert type_command(site, "revoke", "Ann", entries[0].short).stdout == "revoked ops\n"
     assert type_command(site, "list", "Ann").stdout == ""
     assert type_command(site, "list", "Nobody").exit_code == 2
 

@@ -108,7 +108,10 @@ def test_a_tournament_is_led_on_the_pages_of_its_host(site: Site, ada: Visitor) 
     [
         ({"title": ""}, "Please enter a title."),
         ({"title": "x" * 81}, "longer than 80 characters"),
-        ({"slug": "No Slug"}, "The address must be small letters, digits and hyphens, 32 at most."),
+        (
+            {"slug": "No Slug"},
+            "The address must be 1 to 32 lower-case letters, digits and hyphens.",
+        ),
         ({"rest": "soon"}, "rest must be seconds from 0 to 604800, such as 60, not 'soon'"),
         ({"options": "size=5"}, "Options of the game must be a JSON object"),
         ({"options": '{"turns": 0}'}, "options: turns must be"),
@@ -202,7 +205,7 @@ def test_one_that_begins_by_itself_is_announced_and_its_times_are_of_a_zone(
     fresh = {"cookies": {"theme": "dark"}}
     assert site.visitor().open("/leaderboard?game=paint", **fresh).status_code == 404
     ada.fill(f"{page}/state", on=page, state="planned")
-    assert "It begins in 22 hours by itself" in words_of(ada.open(page))
+    assert "It begins in 22 hours" in words_of(ada.open(page))
     leaderboard = site.visitor().open("/leaderboard?game=paint", **fresh)
     assert "Begins in 22 hours, and ends in 1 month" in words_of(leaderboard)
     assert '<time datetime="2026-11-21T16:00:00Z"' in leaderboard.text
@@ -211,7 +214,7 @@ def test_one_that_begins_by_itself_is_announced_and_its_times_are_of_a_zone(
     assert (row["state"], row["starts_at"]) == ("planned", "2026-11-21T16:00:00Z")
     past = {**typed, "starts": "2026-11-01T18:00"}
     refused = ada.fill(f"{page}/dates", on=page, **past)
-    assert (refused.status_code, "the start lies in the past" in words_of(refused)) == (422, True)
+    assert (refused.status_code, "the start is in the past" in words_of(refused)) == (422, True)
     assert ada.fill(f"{page}/dates", on=page, dates_zone="UTC").status_code == 303
     assert facts_of(site, "rated/paint").state == "draft"
 
@@ -231,7 +234,7 @@ def test_a_draft_is_previewed_by_admins_alone(
     page = create(ada, kind, "paint", **words, **settings)
     assert f'href="{path}"' in ada.open(page).text
     preview = ada.open(path)
-    assert "Preview. Admins alone see this draft." in words_of(preview)
+    assert "Preview. Only admins see this draft." in words_of(preview)
     assert "For <strong>all</strong>." in preview.text
     for visitor in (site.visitor(), site.player("Bob")):
         assert visitor.open(path).status_code == 404
@@ -248,7 +251,7 @@ def test_the_preview_of_a_cup_without_bots_says_what_is_missing(ada: Visitor) ->
     page = ada.open("/cup/all")
     assert page.status_code == 200
     words = words_of(page)
-    assert "Preview. Admins alone see this draft." in words
+    assert "Preview. Only admins see this draft." in words
     assert "Cup for all Preview" in words
     assert "Nobody plays here yet: a contest takes 2 to 500 teams, not 0." in words
     assert ada.open("/cup/all/stand").status_code == 404

@@ -113,7 +113,7 @@ def test_a_host_changes_and_removes_it(
     second = digest_of(site, f"{kind}/paint")
     assert None not in (first, second)
     answer = ada.open(page)
-    assert "The picture is kept." in words_of(answer)
+    assert "The picture was saved." in words_of(answer)
     assert re.findall('class="banner" src="([^"]+)"', answer.text) == [f"/avatar/{second}.webp"]
     for wrong in (b"", b"no picture", picture((2001, 2000))):
         answer = send(ada, f"{page}/{verb}", page, wrong)

@@ -87,7 +87,7 @@ def test_a_folder_has_one_process(tmp_path: Path) -> None:
     settings = HubSettings(data=tmp_path)
     with (
         folder_locked(settings),
-        pytest.raises(UsageError, match="another process runs on the folder"),
+        pytest.raises(UsageError, match="another process uses the folder"),
         folder_locked(settings),
     ):
         pass

@@ -133,7 +133,7 @@ def test_digests_are_chosen_in_the_settings_and_never_come_unasked(site: Site) -
     assert 'value="never" checked' in page
     assert ann.fill("/settings/mails", "/settings", digest="weekly").status_code == 303
     assert 'value="weekly" checked' in ann.open("/settings").text
-    assert "confirmed addresses alone" in words_of(ann.open("/settings"))
+    assert "only to confirmed addresses" in words_of(ann.open("/settings"))
     ann.fill("/settings/mails", "/settings", digest="hourly")
     with site.resources.database.reading() as session:
         assert session.execute(select(User.digest, User.digest_at)).all() == [("never", None)]

@@ -94,4 +94,4 @@ def test_a_session_that_has_ended_elsewhere_is_told_of(site: Site) -> None:
         users.end_sessions(session, site.clock, "Ada")
     answer = ada.send_form("/settings", {"csrf_token": token, "country": "GR"})
     assert answer.headers["Location"] == "/login"
-    assert "Nothing has changed, as you are logged out." in words_of(ada.open("/login"))
+    assert "You are logged out, so nothing was saved." in words_of(ada.open("/login"))

@@ -13,7 +13,7 @@ def waits(visitor: Visitor) -> bool:
     answer = visitor.send_form("/games/hexagon/matches", AGAINST_RANDOM)
     assert answer.status_code == 303, answer.text
     path = answer.headers["Location"].partition("?")[0]
-    return "of the queue" in visitor.open(f"{path}/document").text
+    return "in the queue" in visitor.open(f"{path}/document").text
 
 
 def test_accounts_count_by_themselves_once_their_address_is_confirmed(site: Site) -> None:

@@ -275,7 +275,7 @@ def rotate_keys(settings: HubSettings) -> HubSettings:
         "CW_MASTER_KEYS": f"{NEW_KEY},{OLD_KEY}",
     }
     done = CliRunner().invoke(hub, ["keys", "rotate"], env=environment)
-    assert (done.exit_code, done.output) == (0, "1 secrets are encrypted with k2 now\n")
+    assert (done.exit_code, done.output) == (0, "encrypted 1 secrets with k2\n")
     counted = CliRunner().invoke(hub, ["keys", "status", "--json"], env=environment)
     assert json.loads(counted.output)["secrets"] == {"k2": 1, "k1": 0}
     return replace(settings, master_keys=NEW_KEY)

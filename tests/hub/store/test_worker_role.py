@@ -147,4 +147,4 @@ def test_the_command_prints_what_psql_takes() -> None:
     assert "GRANT SELECT (id, username, locked_at, deleted_at) ON users TO cw_worker;" in lines
     refused = CliRunner().invoke(main, ["hub", "db", "worker-role", "x; DROP TABLE users"])
     assert refused.exit_code != 0
-    assert "small letters" in refused.output
+    assert "lower-case letters" in refused.output

@@ -322,7 +322,7 @@ def test_an_exception_that_a_web_service_tells_stands_in_the_problem(tmp_path: P
     assert failed_step == "FAILED  gives a legal move"
     assert "HTTP status 500, expected 200: " in problem
     assert "KeyError: 7 (bot.py, line 12)" in problem
-    assert "mend that line" in fix
+    assert "correct that line" in fix
     assert last.endswith("; 14 further steps not tried until it is fixed")
 
 
@@ -376,7 +376,7 @@ def test_nobody_is_asked_twice_where_nobody_is(game: str, step: str) -> None:
     bot = ["bad=http://127.0.0.1:9", "--set", "bad.secret=abc"]
     result = CliRunner().invoke(main, ["check", game, *bot])
     assert result.exit_code == 1
-    assert result.stdout.count("nobody listens at 127.0.0.1:9") == 1
+    assert result.stdout.count("nothing listens at 127.0.0.1:9") == 1
     assert "start the bot first" in result.stdout
     last = result.stdout.splitlines()[-1]
     assert last.startswith(f"1 failed: {step}: disconnected; ")

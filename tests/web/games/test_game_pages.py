@@ -267,7 +267,7 @@ def test_a_game_of_another_package_has_its_pages(
     assert "cw check tic-tac" in page
     assert "Play and watch" in page
     assert "/games/tic-tac/rules" not in page
-    assert "not written down" in client.get("/games/tic-tac/rules").text
+    assert "no page with the rules" in client.get("/games/tic-tac/rules").text
     (shelf_of_documents / "tic_tac.md").write_text("# Tic: the rules\n\nThree in a row.\n")
     assert "Three in a row." in client.get("/games/tic-tac/rules").text
     assert "Three in a row." in client.get("/games/").text

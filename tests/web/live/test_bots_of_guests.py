@@ -74,7 +74,7 @@ def test_why_the_bot_of_a_guest_cannot_be_asked_does_not_name_it(clock: FakeCloc
         match = matches.begin(against(nowhere), guest=guest_of("1"))
         assert "10.0.0.1" in str(match.result.exception(PATIENCE))
         assert match.trouble == (
-            "The match ended without a result: its bot cannot be asked as it is set up."
+            "The match ended without a result: its bot is set up so that it cannot be asked."
         )
 
 

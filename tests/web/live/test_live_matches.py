@@ -202,9 +202,9 @@ def test_a_match_that_is_over_is_saved(served: Served, tmp_path: Path) -> None:
     [
         ({}, "a match is for 2 players"),
         ({"seat-1": "builtin:greedy"}, "a match is for 2 players"),
-        ({"seat-1": "builtin:nobody", "seat-2": "builtin:random"}, "nobody here is called"),
-        ({"seat-1": "exec:rm -rf /", "seat-2": "builtin:random"}, "nobody here is called"),
-        ({"seat-1": "bot:mine", "seat-2": "builtin:random"}, "nobody here is called"),
+        ({"seat-1": "builtin:nobody", "seat-2": "builtin:random"}, "there is no bot"),
+        ({"seat-1": "exec:rm -rf /", "seat-2": "builtin:random"}, "there is no bot"),
+        ({"seat-1": "bot:mine", "seat-2": "builtin:random"}, "there is no bot"),
         ({"seat-1": "human", "seat-2": "human"}, "one person"),
         ({"seat-1": "<img src=x>", "seat-2": "builtin:random"}, "&lt;img src=x&gt;"),
         (TWO | {"size": "99"}, "size must be one of"),
@@ -262,7 +262,7 @@ def test_closing_leaves_nothing_running(served: Served) -> None:
     wait_for_turn(client, address)
     matches: LiveMatches = client.application.extensions["matches"]
     matches.close()
-    assert "broken off" in ended(client, address)["live"]["trouble"]
+    assert "aborted" in ended(client, address)["live"]["trouble"]
 
 
 @pytest.mark.limits_of_the_rules

@@ -24,7 +24,7 @@ def test_a_match_that_nobody_looks_at_makes_way(served: Served, clock: FakeClock
     assert place_of(client, second) == 1
     clock.advance(UNWATCHED)
     wait_for_turn(client, second)
-    assert "broken off: the server needed its place" in ended(client, first)["live"]["trouble"]
+    assert "aborted: the server needed its place" in ended(client, first)["live"]["trouble"]
 
 
 def from_address(client: FlaskClient, address: str) -> FlaskClient:
@@ -37,7 +37,7 @@ def from_address(client: FlaskClient, address: str) -> FlaskClient:
 def place_of(client: FlaskClient, address: str) -> int:
     """Return the place of a match in the queue, 0 if it does not wait."""
     document = client.get(part(address, "document")).get_json()
-    place = re.search(r"number (\d+) of the queue", document.get("waiting", ""))
+    place = re.search(r"number (\d+) in the queue", document.get("waiting", ""))
     return int(place[1]) if place else 0
 
 

@@ -80,9 +80,9 @@ def test_a_match_of_the_server_is_played_on(served: Served, tmp_path: Path) -> N
         ({"turn": "-1"}, "turn must be a number"),
         ({"turn": ""}, "turn must be a number"),
         ({"seat-1": "human"}, "one person can play here"),
-        ({"seat-1": "builtin:nobody"}, "nobody here is called"),
-        ({"seat-1": "exec:id"}, "nobody here is called"),
-        ({"seat-1": ""}, "nobody here is called"),
+        ({"seat-1": "builtin:nobody"}, "there is no bot"),
+        ({"seat-1": "exec:id"}, "there is no bot"),
+        ({"seat-1": ""}, "there is no bot"),
         ({"seat-2": "builtin:random", "pace": "soon"}, "the pace must be one of"),
     ],
 )
@@ -146,7 +146,7 @@ def test_bots_play_on_in_every_game(served: Served, tmp_path: Path, game: str) -
 def test_a_game_that_nobody_plays_by_hand(served: Served, tmp_path: Path) -> None:
     client = served(replays=shelf(tmp_path, "code-battle"))
     answer = client.post("/replays/match/play-on", data=FORM)
-    assert "nobody here is called 'human'" in answer.get_json()["error"]
+    assert "there is no bot 'human'" in answer.get_json()["error"]
     assert '<option value="human">' not in client.get("/replays/match").text
 
 

@@ -123,7 +123,7 @@ def test_an_animation_that_nobody_waits_for_is_given_up(tmp_path: Path, gate: Ev
     answer = client.post("/replays/match/animation")
     assert (answer.status_code, answer.get_json()["error"]) == (
         400,
-        "nobody has waited for the animation",
+        "nobody waited for the animation",
     )
     assert client.get("/replays/match/animation.gif").status_code == 200
 

@@ -45,7 +45,7 @@ def format_of(facts: CompetitionFacts) -> Format:
     """Return the format of a competition; raise UsageError for one that this site does not have."""
     format_ = format_named(FORMATS, facts.format)
     if format_ is None:
-        raise UsageError(f"this program does not have the format {facts.format!r}")
+        raise UsageError(f"this program does not support the format {facts.format!r}")
     return format_
 
 
@@ -53,7 +53,7 @@ def format_of(facts: CompetitionFacts) -> Format:
 @with_settings
 @as_json
 def list_command(settings: HubSettings, *, as_json: bool) -> None:
-    """Print all competitions, one a line."""
+    """Print all competitions, one per line."""
     with opened(settings) as database, database.reading() as session:
         rows = competitions.everything(session)
     for one in rows:
@@ -74,29 +74,29 @@ def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
 @competition.command()
 @click.argument("name")
 @click.option("--title", help="Another title.")
-@click.option("--description", type=FILE, help="File of Markdown: what its page says of it.")
+@click.option("--description", type=FILE, help="Markdown file with the description for its page.")
 @with_settings
 @as_json
 def describe(
     settings: HubSettings, name: str, title: str | None, description: Path | None, *, as_json: bool
 ) -> None:
-    """Change title and description; an empty file takes the description away."""
+    """Change title and description; an empty file removes the description."""
     if title is None and description is None:
-        raise UsageError("say --title, --description or both")
+        raise UsageError("give --title, --description or both")
     words = None if description is None else read_text(description)
 
     def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
         competitions.describe(session, clock, of.id, title=title, description=words)
 
     do(settings, name, act)
-    tell({"competition": name}, f"{name} is described", as_json=as_json)
+    tell({"competition": name}, f"updated {name}", as_json=as_json)
 
 
 @competition.command("dates")
 @click.argument("name")
 @click.option("--starts", help="When it begins, such as 2027-01-31T18:00, or none.")
 @click.option("--ends", help="When it ends, or none.")
-@click.option("--zone", help="Time zone of both, such as Europe/Athens.  [default: its own]")
+@click.option("--zone", help="Time zone of both, such as Europe/Athens.  [default: the one it has]")
 @with_settings
 @as_json
 def dates_command(
@@ -108,7 +108,7 @@ def dates_command(
     *,
     as_json: bool,
 ) -> None:
-    """Set when a competition begins and ends by itself, or print it.
+    """Set or print the times at which a competition begins and ends.
 
     A draft begins once it is announced: cw hub competition announce NAME
     """
@@ -127,7 +127,7 @@ def dates_command(
     dates = do(settings, name, act)
     moments = {"starts": dates.starts, "ends": dates.ends}
     words = (f"{what} {at:%Y-%m-%d %H:%M} UTC" for what, at in moments.items() if at is not None)
-    text = f"{name} {' and '.join(words) or 'neither begins nor ends by itself'}"
+    text = f"{name} {' and '.join(words) or 'has no start and no end'}"
     tell({"competition": name, **moments}, text, as_json=as_json)
 
 
@@ -148,7 +148,7 @@ def change_state(
 @with_settings
 @as_json
 def resume(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Start or resume a competition; what was due meanwhile is skipped."""
+    """Start or resume a competition; anything due meanwhile is skipped."""
     change_state(settings, name, "running", as_json=as_json)
 
 
@@ -157,7 +157,7 @@ def resume(settings: HubSettings, name: str, *, as_json: bool) -> None:
 @with_settings
 @as_json
 def announce(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Show a draft to everybody; it begins by itself at its start."""
+    """Publish a draft; it begins at its start time."""
     change_state(settings, name, "planned", as_json=as_json)
 
 
@@ -166,7 +166,7 @@ def announce(settings: HubSettings, name: str, *, as_json: bool) -> None:
 @with_settings
 @as_json
 def pause(settings: HubSettings, name: str, *, as_json: bool) -> None:
-    """Pause a competition; matches that are planned are still played."""
+    """Pause a competition; planned matches are still played."""
     change_state(settings, name, "paused", as_json=as_json)
 
 

@@ -26,7 +26,7 @@ from cw.hub.operation.settings import HubSettings
 from cw.hub.pages.names import is_slug
 from cw.hub.site.formats import FORMATS
 
-NO_SLUG: Final = "SLUG must be small letters, digits and hyphens, 32 at most, not {!r}"
+NO_SLUG: Final = "SLUG must be 1 to 32 lower-case letters, digits and hyphens, not {!r}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +49,23 @@ class Wanted:
 @click.argument("of_game", metavar="[GAME]", default="")
 @click.option("--game", default="", help="The game.")
 @click.option("--format", "format_name", default="", help="The format: daily, tournament, cup, ...")
-@click.option("--like", default="", metavar="NAME", help="Take game and settings of another one.")
+@click.option(
+    "--like", default="", metavar="NAME", help="Copy game and settings from another competition."
+)
 @click.option("--title", default="", help="Title on pages; default: game and format.")
-@click.option("--description", type=FILE, help="File of Markdown: what its page says of it.")
-@click.option("--starts", default="", help="When it begins by itself, such as 2027-01-31T18:00.")
-@click.option("--ends", default="", help="When it ends by itself.")
+@click.option("--description", type=FILE, help="Markdown file with the description for its page.")
+@click.option("--starts", default="", help="When it begins, such as 2027-01-31T18:00.")
+@click.option("--ends", default="", help="When it ends.")
 @click.option("--zone", default="", help="Time zone of both, such as Europe/Athens; default: UTC.")
 @click.option("--config", "file", type=FILE, help="File that describes a tournament.")
-@click.option("--teams", type=FILE, help="For a tournament: one a line, NAME or NAME, SANDBOX.")
-@click.option("--cards", type=NEW_FILE, help="For a tournament: file for the cards to print.")
+@click.option(
+    "--teams",
+    type=FILE,
+    help="For a tournament: file of teams, one per line: NAME or NAME, SANDBOX.",
+)
+@click.option(
+    "--cards", type=NEW_FILE, help="For a tournament: output file for the cards to print."
+)
 @with_settings
 @as_json
 def new(
@@ -89,8 +97,8 @@ def new(
           --zone Europe/Athens   then: announce spring
       new summer --like cup/spring
 
-    Without SLUG it is named after its game. One with --starts begins by itself once it is
-    announced; all others when they are resumed.
+    SLUG is by default the name of the game. A competition with --starts begins at that time once it
+    is announced; any other begins when you resume it.
 
     For a tournament, prints the token of its host once, and with --json those of the cards.
     """
@@ -120,7 +128,7 @@ def new(
     with opened(settings) as database, database.writing() as session:
         facts = planned.create(session)
     name, verb = f"{facts.format}/{facts.slug}", "announce" if starts else "resume"
-    words = f"{name} is created; {'announce' if starts else 'start'} it with: cw hub competition"
+    words = f"created {name}; {'announce' if starts else 'start'} it with: cw hub competition"
     tell({"competition": name}, f"{words} {verb} {name}", as_json=as_json)
 
 
@@ -191,7 +199,7 @@ def like_another(
         ("game", wanted.game, model.game),
     ):
         if asked not in ("", its):
-            raise UsageError(f"{wanted.like} is of the {what} {its}, not {asked}")
+            raise UsageError(f"{wanted.like} has the {what} {its}, not {asked}")
     values = read_all(format_.fields, format_.texts(session, format_, model))
     description = new_one.description or model.description
     like = replace(new_one, game=model.game, settings=values, description=description)

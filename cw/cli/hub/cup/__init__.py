@@ -1,1 +1,1 @@
-"""Cups in the hands of the operator: a championship whose matches a hub plays."""
+"""Cups for the operator: a championship whose matches a hub plays."""

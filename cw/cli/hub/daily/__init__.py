@@ -1,4 +1,4 @@
-"""Daily competitions in the hands of the operator: a part of `cw hub competition`."""
+"""Daily competitions for the operator: a part of `cw hub competition`."""
 
 from __future__ import annotations
 

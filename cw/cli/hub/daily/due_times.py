@@ -40,7 +40,11 @@ def next_command(settings: HubSettings, name: str, *, as_json: bool) -> None:
         ]
 
     dues = do(settings, name, act)
-    tell({"competition": name, "next": dues}, "\n".join(dues) or "none is planned", as_json=as_json)
+    tell(
+        {"competition": name, "next": dues},
+        "\n".join(dues) or "no game is planned",
+        as_json=as_json,
+    )
 
 
 @click.command()
@@ -55,7 +59,7 @@ def run(settings: HubSettings, name: str, *, as_json: bool) -> None:
         return daily.begin(session, clock, of.id)
 
     game = do(settings, name, act)
-    tell({"competition": name, "match": game}, f"{game} is queued", as_json=as_json)
+    tell({"competition": name, "match": game}, f"queued {game}", as_json=as_json)
 
 
 @click.command()
@@ -70,4 +74,4 @@ def skip(settings: HubSettings, name: str, *, as_json: bool) -> None:
         return f"{daily.skip(session, clock, of.id):%Y-%m-%d %H:%M} UTC"
 
     due = do(settings, name, act)
-    tell({"competition": name, "skipped": due}, f"there is no game at {due}", as_json=as_json)
+    tell({"competition": name, "skipped": due}, f"cancelled the game at {due}", as_json=as_json)

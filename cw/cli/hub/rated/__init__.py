@@ -1,1 +1,1 @@
-"""Rated competitions in the hands of the operator."""
+"""Rated competitions for the operator."""

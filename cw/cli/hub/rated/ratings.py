@@ -24,7 +24,7 @@ SLUG = click.argument("slug", required=False)
 
 @click.group("ratings")
 def ratings_group() -> None:
-    """Verify the ratings of rated competitions from their matches, or rewrite them."""
+    """Verify or recompute the ratings of rated competitions from their matches."""
 
 
 @ratings_group.command()
@@ -59,7 +59,11 @@ def verify(settings: HubSettings, slug: str | None, tolerance: float, as_json: b
     else:
         for name, difference in differences:
             click.echo(f"{name}: {difference}")
-        click.echo("The ratings match the results." if not differences else "They differ.")
+        click.echo(
+            "The ratings match the results."
+            if not differences
+            else "The ratings differ from the results."
+        )
     if differences:
         raise SystemExit(1)
 

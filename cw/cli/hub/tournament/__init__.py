@@ -1,4 +1,4 @@
-"""Tournaments of teams in the hands of the operator: a part of `cw hub competition`."""
+"""Tournaments of teams for the operator: a part of `cw hub competition`."""
 
 from __future__ import annotations
 

@@ -20,16 +20,16 @@ from cw.hub.competitions.tournament.teams import cards as tournament_cards
 from cw.hub.competitions.tournament.teams.cards import Card, printed
 from cw.hub.operation.settings import HubSettings
 
-NO_ADDRESS: Final = (
-    "The cards do not say where the site is: set CW_PUBLIC_URL, or write it on them."
-)
+NO_ADDRESS: Final = "The cards have no address of the site: set CW_PUBLIC_URL, or write it on them."
 
 
 @click.command()
 @click.argument("slug")
 @click.argument("teams", nargs=-1, metavar="[TEAM...]")
-@click.option("--cards", "file", type=NEW_FILE, help="The cards to print, as a page.")
-@click.option("--revoke", is_flag=True, help="End the tokens, and issue none.")
+@click.option(
+    "--cards", "file", type=NEW_FILE, help="Output file for the cards to print, an HTML page."
+)
+@click.option("--revoke", is_flag=True, help="Revoke the tokens, and issue no new ones.")
 @with_settings
 @as_json
 def cards(
@@ -41,13 +41,13 @@ def cards(
     revoke: bool,
     as_json: bool,
 ) -> None:
-    """Issue new login tokens to teams, or to all; their earlier ones end."""
+    """Issue new login tokens to the given teams, or to all; earlier ones become invalid."""
     ids = ids_of(settings, slug, teams)
     if revoke:
         act(settings, slug, host_teams.revoke_tokens, ids)
         tell(
             {"revoked": len(ids)},
-            f"the tokens of {counted(len(ids), 'team')} have ended",
+            f"revoked the tokens of {counted(len(ids), 'team')}",
             as_json=as_json,
         )
         return
@@ -95,7 +95,7 @@ def write_cards(
 def refuse_existing(file: Path) -> None:
     """Raise UsageError where a file of cards would not be new: others may be able to read it."""
     if file.exists():
-        raise UsageError(f"{file} is there already: name another file for the cards")
+        raise UsageError(f"{file} exists already: choose another file for the cards")
     if not file.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {file.absolute().parent}")
 

@@ -68,13 +68,13 @@ def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> Non
         if options.cards is not None:
             write_cards(settings, options.cards, new.slug, new.title, cards)
     name, address = f"{FORMAT}/{new.slug}", address_of(settings, new.slug)
-    lines = [f"{name} is made, with {counted(len(new.teams), 'team')}"]
+    lines = [f"created {name} with {counted(len(new.teams), 'team')}"]
     lines += [f"Its page: {address}", f"Token of the host: {token}"]
     if options.cards is not None:
         lines.append(f"Cards to print: {options.cards}")
     late = sum(event.at < utc_now() for event in config.events)
     if late:
-        lines.append(f"{counted(late, 'event')} in the past: they occur at once")
+        lines.append(f"{counted(late, 'event')} in the past: they take effect at once")
     document = {"competition": name, "address": address, "host_token": token}
     tell({**document, "cards": documents_of(cards)}, "\n".join(lines), as_json=as_json)
 
@@ -109,7 +109,7 @@ def read_text(file: Path | None) -> str:
     try:
         return "" if file is None else read_bounded(file).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{file}: it must be written in UTF-8") from None
+        raise UsageError(f"{file}: not UTF-8 text") from None
 
 
 def read_bounded(file: Path) -> bytes:

@@ -31,10 +31,10 @@ from cw.league.ladder.phases import EventKind
 @click.option("--text", default="", help="Further text, shown once it has occurred.")
 @click.option("--group", default="", help="The sandbox.  [default: all]")
 @click.option("--boards", default="", help="JSON: a list of boards with their options.")
-@click.option("--replace", "replaces", is_flag=True, help="The boards replace the others.")
+@click.option("--replace", "replaces", is_flag=True, help="Replace the other boards by these.")
 @click.option("--announced", is_flag=True, help="Show the title in advance.")
 @click.option("--cancel", type=int, metavar="ID", help="Cancel an event.")
-@click.option("--undo-end", is_flag=True, help="Let it go on, within an hour of its end.")
+@click.option("--undo-end", is_flag=True, help="Undo the end of the tournament, within an hour.")
 @with_settings
 @as_json
 def event(

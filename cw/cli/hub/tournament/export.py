@@ -21,17 +21,17 @@ from cw.hub.store.objects import ObjectStore
 
 @click.command()
 @click.argument("slug")
-@click.option("--out", "file", type=NEW_FILE, help="The zip; else SLUG.zip.")
-@click.option("--replays", is_flag=True, help="With all replays.")
+@click.option("--out", "file", type=NEW_FILE, help="Output file.  [default: SLUG.zip]")
+@click.option("--replays", is_flag=True, help="Include all replays.")
 @with_settings
 @as_json
 def export(
     settings: HubSettings, slug: str, file: Path | None, *, replays: bool, as_json: bool
 ) -> None:
-    """Write a tournament into a zip, from which `new --config` makes it again."""
+    """Export a tournament as a zip file, from which `new --config` recreates it."""
     file = file or Path(f"{slug.rpartition('/')[2]}.zip")
     if file.exists():
-        raise UsageError(f"{file} is there already: name another with --out")
+        raise UsageError(f"{file} exists already: choose another file with --out")
     with opened(settings) as database, database.reading() as session:
         competition = find(session, slug)
         data = BytesIO()
@@ -43,6 +43,6 @@ def export(
     write_whole(file, data.getvalue())
     tell(
         {"competition": f"{FORMAT}/{competition.slug}", "file": str(file)},
-        f"{file} is written",
+        f"wrote {file}",
         as_json=as_json,
     )

@@ -26,7 +26,7 @@ from cw.hub.store.tables import GroupKind
 @with_settings
 @as_json
 def status(settings: HubSettings, slug: str, *, as_json: bool) -> None:
-    """Print how far the sandboxes of a tournament are, and what could not be played."""
+    """Print the progress of each sandbox of a tournament, and what could not be played."""
     with opened(settings) as database, database.reading() as session:
         competition = find(session, slug)
         groups = overview.groups(session, competition.id)
@@ -69,7 +69,7 @@ def add_sandbox(
 ) -> None:
     """Add a sandbox, with the teams that play in all of them."""
     act(settings, slug, add_group, NewGroup(name, kind))
-    tell({"competition": slug, "sandbox": name}, f"the sandbox {name} is added", as_json=as_json)
+    tell({"competition": slug, "sandbox": name}, f"added the sandbox {name}", as_json=as_json)
 
 
 @click.command()
@@ -88,7 +88,7 @@ def rounds(
     *,
     as_json: bool,
 ) -> None:
-    """Print what failed, is played or waits in the open rounds; change it."""
+    """Print the failed, running and waiting matches of open rounds; cancel or replay some."""
     if void is not None:
         act(settings, slug, host_rounds.void, *void)
     if again is not None:
@@ -116,15 +116,15 @@ def void_open_round(
 
 @click.command("carry-over")
 @click.argument("slug")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_settings
 @as_json
 def carry_over(settings: HubSettings, slug: str, *, yes: bool, as_json: bool) -> None:
-    """Take the strongest teams to the final, when the open rounds are over."""
+    """Move the strongest teams to the final when the open rounds are over."""
     if not yes:
         click.confirm("End the ladders of the other sandboxes for good?", abort=True, err=True)
     done = act(settings, slug, host_rounds.carry_over)
     words = (
-        "the final begins when the open rounds are over" if done else "the final was begun already"
+        "the final begins when the open rounds are over" if done else "the final has begun already"
     )
     tell({"competition": slug, "carried_over": done}, words, as_json=as_json)

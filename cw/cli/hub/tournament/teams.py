@@ -20,17 +20,30 @@ from cw.hub.operation.settings import HubSettings
 
 @click.command()
 @click.argument("slug")
-@click.option("--add", "file", type=FILE, help="A line each: NAME or NAME, SANDBOX.")
-@click.option("--move", nargs=2, metavar="TEAM SANDBOX", help="Before its first round.")
 @click.option(
-    "--out-of-competition", "guest", metavar="TEAM", help="Plays everywhere, without a place."
+    "--add", "file", type=FILE, help="File of new teams, one per line: NAME or NAME, SANDBOX."
 )
-@click.option("--compete", nargs=2, metavar="TEAM SANDBOX", help="Competes in SANDBOX again.")
-@click.option("--machine", nargs=2, metavar="TEAM ADDRESS", help="Address of its machine.")
-@click.option("--disqualify", nargs=2, metavar="TEAM REASON", help="Ends its open matches.")
-@click.option("--reinstate", metavar="TEAM", help="It plays from the next round on.")
-@click.option("--remove", metavar="TEAM", help="Deleted after an hour; withdrawn if it has played.")
-@click.option("--undo-remove", metavar="TEAM", help="Within an hour of its removal.")
+@click.option(
+    "--move", nargs=2, metavar="TEAM SANDBOX", help="Move a team, before its first round."
+)
+@click.option(
+    "--out-of-competition",
+    "guest",
+    metavar="TEAM",
+    help="Let it play in all sandboxes, without a place.",
+)
+@click.option("--compete", nargs=2, metavar="TEAM SANDBOX", help="Let it compete in SANDBOX again.")
+@click.option("--machine", nargs=2, metavar="TEAM ADDRESS", help="Set the address of its machine.")
+@click.option(
+    "--disqualify", nargs=2, metavar="TEAM REASON", help="Disqualify it, and end its open matches."
+)
+@click.option("--reinstate", metavar="TEAM", help="Let it play again from the next round on.")
+@click.option(
+    "--remove",
+    metavar="TEAM",
+    help="Remove it: deleted after an hour, or withdrawn if it has played.",
+)
+@click.option("--undo-remove", metavar="TEAM", help="Undo its removal, within an hour.")
 @with_settings
 @as_json
 def teams(
@@ -48,7 +61,7 @@ def teams(
     *,
     as_json: bool,
 ) -> None:
-    """Print the teams of a tournament, one a line; add, move or remove some."""
+    """Print the teams of a tournament, one per line; add, move or remove some."""
     if file is not None:
         act(settings, slug, add_teams, lines_of(file))
     for into, placed in ((host_teams.move, move), (host_teams.compete, compete)):
@@ -94,7 +107,7 @@ def bot(settings: HubSettings, slug: str, team: str, bot: str, *, as_json: bool)
     """Set the bot of TEAM: the address of a web service, or builtin:NAME."""
     ids = ids_of(settings, slug, [team])
     has_secret = act(settings, slug, host_teams.set_bot, ids, bot)
-    words = f"the bot of {team} is set" + (f"\n{WHERE_SECRET}" if has_secret else "")
+    words = f"set the bot of {team}" + (f"\n{WHERE_SECRET}" if has_secret else "")
     tell({"team": team, "set": True}, words, as_json=as_json)
 
 

@@ -1,4 +1,4 @@
-"""Who asks: what a request may do, found out once, and only when somebody wants to know."""
+"""Who makes a request, and what it may do: looked up once, and only on demand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TICKET: Final = "ticket"
 
 SECOND: Final = timedelta(seconds=1)
 
-LOGGED_OUT: Final = "Nothing has changed, as you are logged out. Log in, then send it again."
+LOGGED_OUT: Final = "You are logged out, so nothing was saved. Log in, then send it again."
 
 MOST_TEAMS: Final = 10
 """Teams of one browser that are looked at."""

@@ -44,7 +44,7 @@ class RefusedCard(UsageError):
 
 
 class UnknownCard(RefusedCard):
-    """What was entered might be a token, and is none: a guess."""
+    """What was entered has the form of a token, but is none: a guess."""
 
 
 @dataclass(frozen=True, slots=True)

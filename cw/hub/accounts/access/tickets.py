@@ -1,4 +1,4 @@
-"""Tickets: random strings that we hand out, and of which we keep the SHA-256 alone.
+"""Tickets: random strings that we hand out, and of which we store only the SHA-256.
 
 Who holds one may do what it is for, until it expires, is used up or is revoked.
 """

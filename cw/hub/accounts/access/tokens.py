@@ -1,4 +1,4 @@
-"""Access tokens: what programs of a user show the API, each with its scopes and its end."""
+"""Access tokens for the API, each with its scopes and its time of expiry."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NewToken:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as its user may look at it: not the token itself, which nobody has but the user."""
+    """What a user can see of a token later: not the token itself, which is shown only once."""
 
     digest: str
     name: str

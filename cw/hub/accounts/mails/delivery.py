@@ -99,13 +99,13 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
         return None
     words = words_of(resources, session, claim, address)
     if words is None:
-        outbox.end(session, resources.clock, claim, "dropped", "it is not wanted any more")
+        outbox.end(session, resources.clock, claim, "dropped", "the recipient no longer wants it")
         return None
     key = quotas.key_of(resources.secret_key, ascii_address(address.email))
     confirmed = address.is_confirmed
     if not quotas.count(session, resources.clock, key, claim.kind, is_confirmed=confirmed):
-        outbox.end(session, resources.clock, claim, "dropped", "the address has had enough")
-        log.warning("mail to user %s not sent: its address has had enough today", claim.user_id)
+        outbox.end(session, resources.clock, claim, "dropped", "too many mails to this address")
+        log.warning("mail to user %s not sent: too many mails to its address today", claim.user_id)
         return None
     if claim.kind in ("reset", "verify", "email"):
         ticket = ticket_of(resources, claim)
@@ -126,7 +126,7 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
 def words_of(
     resources: Resources, session: Session, claim: Claim, address: Address
 ) -> Words | None:
-    """Return what a mail says; None if it is not wanted any more.
+    """Return what a mail says; None if the recipient no longer wants it.
 
     Nobody is told news at an address that is not confirmed.
     """

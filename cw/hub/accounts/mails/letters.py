@@ -30,23 +30,22 @@ REASONS: Final = {
 HELP: Final = "If you keep having problems, just reply to this e-mail and we'll be happy to help."
 
 MOVING: Final = (
-    "Somebody who is logged in to your {site} account wants to use another e-mail address for it."
-    " It takes the place of this one as soon as it is confirmed.",
-    "If it is you, there is nothing to do. If not, change your password at once, here, and the"
-    " change is off:",
+    "Somebody who is logged in to your {site} account asked to change its e-mail address. The "
+    "new address replaces this one as soon as it is confirmed.",
+    "If it was you, there is nothing to do. If not, change your password now, which cancels the "
+    "change:",
     "{address}/settings",
 )
 
 INACTIVE: Final = (
-    "Your bot {name} is inactive: three times in a row it could not be reached. What came last: "
+    "Your bot {name} is inactive: it could not be reached three times in a row. The last error: "
     "{reason}",
-    "What to do: start it again, and see that its address is right. Then press Test now on its"
-    " page:",
+    "Start it again, and check that its address is right. Then press Test now on its page:",
     "{link}",
-    "It is also asked again from time to time, and plays on as soon as it answers.",
+    "It is also checked from time to time, and plays again as soon as it answers.",
 )
 
-TURN_OFF: Final = "To get no more mails {about}: {link}"
+TURN_OFF: Final = "To stop mails {about}: {link}"
 
 
 @dataclass(frozen=True, slots=True)

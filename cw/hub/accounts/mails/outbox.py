@@ -166,7 +166,7 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
         row.words,
     )
     if claim.attempt > ATTEMPTS:
-        end(session, clock, claim, "dead", "whoever sent it has ended meanwhile")
+        end(session, clock, claim, "dead", "the process that was sending it has ended")
         return None
     return claim
 
@@ -219,7 +219,9 @@ def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> Non
     """Let the mails of a kind to a user that wait not be sent any more. Twice: the same."""
     waiting = (Mail.kind == kind, Mail.user_id == user_id, Mail.state == "waiting")
     values = {"state": "dropped", "email": None, "ended_at": clock()}
-    session.execute(update(Mail).where(*waiting).values(reason="not wanted any more", **values))
+    session.execute(
+        update(Mail).where(*waiting).values(reason="the recipient no longer wants it", **values)
+    )
 
 
 def drop_waiting(session: Session, clock: Clock) -> None:

@@ -10,7 +10,7 @@ from cw.hub.pages.request import resources
 
 routes = Blueprint("news", __name__)
 
-NOT_OURS = "This link is not whole. Turn mails off in your settings instead."
+NOT_OURS = "This link is incomplete. Turn mails off in your settings instead."
 
 
 @routes.route("/unsubscribe/<ticket>", methods=["GET", "POST"])

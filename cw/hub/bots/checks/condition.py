@@ -1,4 +1,4 @@
-"""How bots stand, by their last check and by their last matches: what all pages say of them."""
+"""The condition of bots, by their last check and their last matches, as all pages show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the bots of people are well: what a check asks of them, and what comes of it."""
+"""Health checks of bots: what a check asks, and what follows from its result."""
 
 from __future__ import annotations
 

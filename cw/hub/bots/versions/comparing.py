@@ -24,7 +24,7 @@ LONGEST_COMPARISON: Final = 4000
 LONGEST_LINE: Final = 500
 """Characters of a line that are shown."""
 
-CUT: Final = " ... (the line goes on)"
+CUT: Final = " ... (the rest of the line was cut)"
 
 Change: TypeAlias = Literal["added", "removed", "changed"]
 

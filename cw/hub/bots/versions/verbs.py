@@ -43,7 +43,7 @@ class Upload:
     size: int
     """In bytes, packed."""
     files: str = ""
-    """Their names, one a line."""
+    """Their names, one per line."""
     language: str = ""
     note: str = ""
 

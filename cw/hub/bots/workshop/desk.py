@@ -1,4 +1,4 @@
-"""What goes on with a draft, as its page sees it: rows that pages write, and workers follow."""
+"""The tasks of a draft: rows that its page writes, and workers follow."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from cw.workshop.series import FEWEST, MOST
 
 LOG_IN: Final = "Please log in first."
 CONFIRM: Final = "Please confirm your e-mail address before your bot is run."
-RUN_FIRST: Final = "run the bot first: then it can be asked about a turn again"
+RUN_FIRST: Final = "run the bot first, then ask it about a turn"
 STOPPED: Final = "you have stopped it"
 AGAIN: Final = "Try it again: your draft is as you left it."
-NO_MACHINE: Final = "It waits, as no machine that runs programs is there just now."
+NO_MACHINE: Final = "It waits: no machine that runs programs is available right now."
 
 LONGEST_NUMBER: Final = 7
 
@@ -68,7 +68,7 @@ EMPTY: Final[Mapping[Kind, dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class HubDesk:
-    """All that goes on with a draft."""
+    """The tasks of a draft."""
 
     draft: Draft
 
@@ -170,7 +170,7 @@ class HubDesk:
             files = drafts.files(reading, self.draft)
         language = language_of(files)
         if MAIN[language] not in (each.name for each in files):
-            raise UsageError(f"your draft holds no bot: {choices('', MAIN.values())}")
+            raise UsageError(f"your draft contains no bot: {choices('', MAIN.values())}")
         source = packages.pack({each.name: each.text.encode() for each in files})
         new = New(self.draft, kind, {**about, "language": language}, digest_of(files), source)
         hub = resources()
@@ -219,7 +219,7 @@ def ending(kind: Kind, task: Task) -> str:
     if task.state == "done":
         return f"{task.cause[:1].upper()}{task.cause[1:]}."
     again = f" {AGAIN}" if task.state == "lost" else ""
-    return f"The {NAMES[kind]} was broken off: {task.cause}.{again}"
+    return f"The {NAMES[kind]} was aborted: {task.cause}.{again}"
 
 
 def waiting(session: Reading, kind: Kind, task: Task) -> str:

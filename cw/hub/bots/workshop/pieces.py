@@ -1,4 +1,4 @@
-"""What a run and a series tell beside words, in bounded pieces, and what pages make of them."""
+"""The results of a run and a series in bounded pieces, and how pages read them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LARGEST: Final = 8 * 1024 * 1024
 MOST_READ: Final = 64 * 1024 * 1024
 """Bytes of a piece when it is unpacked."""
 
-CUT: Final = "The match takes too much room to be shown to its end."
+CUT: Final = "The match is too large to be shown to its end."
 
 
 class Room:

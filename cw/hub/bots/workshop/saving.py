@@ -38,7 +38,7 @@ REFUSED: Final = (CapacityError, ProtocolError, UsageError)
 
 NO_BOT: Final = "There is no such bot."
 OPENED: Final = "Version {} is your draft now."
-LEFT: Final = "You have a draft for this game already, which was left as it is."
+LEFT: Final = "You already have a draft for this game, which was not changed."
 
 
 class ToSave(msgspec.Struct, frozen=True):

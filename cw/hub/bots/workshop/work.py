@@ -50,7 +50,7 @@ STEADY: Final = 5.0
 LONGEST: Final[Mapping[TaskKind, float]] = {"run": 300, "ask": 120, "series": 1800, "check": 300}
 """Seconds that a task may take, its compiler included."""
 
-OUR_FAULT: Final = "a mistake of the site"
+OUR_FAULT: Final = "an error of the site"
 
 logger = logging.getLogger(__name__)
 
@@ -202,7 +202,7 @@ def position_in(resources: Resources, claim: Claim) -> Position | None:
         return None
     data = file_at(resources.objects, key)
     if data is None:
-        raise UsageError("this replay is not kept any more: choose another one")
+        raise UsageError("this replay was deleted: choose another one")
     return position_of(decode(data), claim.request["turn"])
 
 
@@ -213,7 +213,7 @@ def begin_ask(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
         pieces = tasks.pieces_of(session, run.id, MATCH) if run else []
     document = replay_of(pieces)
     if run is None or document is None or run.id != claim.request["run"]:
-        raise UsageError("the run that was shown is not kept any more: run the bot again")
+        raise UsageError("the run that was shown was deleted: run the bot again")
     players = [seat["player"] for seat in document["players"]]
     player = next(each for each in players if str(each) == run.report["player"])
     desk.ask(document, player, claim.request["turn"])

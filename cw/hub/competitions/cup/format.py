@@ -26,7 +26,7 @@ FIELDS: Final = (
     SettingField(
         name="bots",
         label="Bots",
-        hint="Their names with commas between them, the strongest first.",
+        hint="Their names, separated by commas, the strongest first.",
     ),
     SettingField(name="groups", label="Groups", hint="For contests with groups."),
     SettingField(name="players", label="Players of a match", hint="For free-for-all."),
@@ -50,7 +50,7 @@ FORMAT: Final = Format(
     takes_bots=True,
     change=verbs.change,
     steer=verbs.steer,
-    about="Bots of people play a contest to its end: round-robin, knockout, Swiss and others.",
+    about="Bots of players play one contest: round-robin, knockout, Swiss and others.",
     fields=FIELDS,
     home=HomeCard(address=address),
     pages=(pages.routes,),

@@ -117,7 +117,7 @@ def zipped(bot: BotSpec, folder: Path, others: Sequence[BotSpec]) -> bytes:
     except (UnfitProgram, packages.UnfitUpload) as error:
         most = f"at most {BOUNDS.files} files and {BOUNDS.size // MIB} MiB, with plain names"
         raise UsageError(
-            f"{bot.name} cannot be sent to workers, who take {most}: {error}"
+            f"{bot.name} cannot be sent to workers, which take {most}: {error}"
         ) from None
     return data
 
@@ -125,7 +125,7 @@ def zipped(bot: BotSpec, folder: Path, others: Sequence[BotSpec]) -> bytes:
 def read(entry: Entry) -> bytes:
     """Return a file of a program; raise UnfitProgram for a link, and for what cannot be read."""
     if stat.S_ISLNK(entry.mode):
-        raise UnfitProgram(f"{entry.path} is a link: put the file itself there")
+        raise UnfitProgram(f"{entry.path} is a link: replace it with the file")
     if entry.size > BOUNDS.size:
         raise UnfitProgram(f"{entry.path} is too large")
     try:
@@ -256,7 +256,7 @@ def bot_in(objects: ObjectStore, cup: str, parcel: Parcel, name: str, folder: Pa
         key = program_key(cup, digest)
         data = objects.get(key)
         if data is None or sha256(data).hexdigest() != digest:
-            raise Failure(f"{key} is not in the store as it was sent")
+            raise Failure(f"{key} in the store is not what was sent")
         packages.unpack(data, folder, BOUNDS)
     return placed(bot, folder)
 

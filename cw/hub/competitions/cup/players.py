@@ -45,8 +45,8 @@ LOOK: Final = 0.5
 OVER: Final = ("done", "failed", "void")
 
 NO_WORKER: Final = (
-    "no worker of the hub lives: start some with"
-    " cw hub worker --kinds cup --programs, and a cw hub scheduler"
+    "no worker of the hub is running: start cw hub worker --kinds cup --programs, "
+    "and cw hub scheduler"
 )
 
 Say = Callable[[str], None]
@@ -60,14 +60,14 @@ def connected(settings: HubSettings) -> Iterator[Resources]:
     the queue does not answer, or nobody is there to play.
     """
     if settings.is_sqlite:
-        raise UsageError(
-            "--queue needs the database of a hub that workers reach: set CW_DATABASE_URL"
-        )
+        raise UsageError("--queue needs a database that the workers can reach: set CW_DATABASE_URL")
     if settings.is_embedded:
-        raise UsageError("--queue needs the queue of a hub that workers reach: set CW_BROKER_URL")
+        raise UsageError("--queue needs a queue that the workers can reach: set CW_BROKER_URL")
     with opened(settings, CeleryQueue(settings)) as resources:
         if not resources.queue.is_there():
-            raise Failure("the queue does not answer: is CW_BROKER_URL right, and does Redis run?")
+            raise Failure(
+                "the queue does not answer: check CW_BROKER_URL, and that Redis is running"
+            )
         if not slots_of(resources):
             raise Failure(NO_WORKER)
         yield resources
@@ -86,7 +86,9 @@ def id_of(folder: Path) -> str:
         write_whole(file, token_hex(8).encode())
     content = file.read_text(encoding="ascii", errors="replace").strip()
     if len(content) != 16 or set(content) - set("0123456789abcdef"):
-        raise UsageError(f"{file} must hold 16 hexadecimal digits, as it did when it was made")
+        raise UsageError(
+            f"{file} must contain 16 hexadecimal digits, as it did when it was created"
+        )
     return content
 
 
@@ -167,8 +169,8 @@ class HubPlayers:
         if outcome is None or outcome.result is None:
             return MatchFailure(
                 "failure",
-                "it was played, but its result is not in the object store: is it the one of the"
-                " workers (CW_STORE_URL)? To play it again, begin in a new folder",
+                "it was played, but its result is not in the object store: check that the "
+                "workers have the same CW_STORE_URL. To play it again, begin in a new folder",
             )
         return outcome.result
 

@@ -40,10 +40,8 @@ KIND: Final = Kind(
 
 
 FIELDS: Final = (
-    SettingField(
-        name="time", label="Time of day", hint="When the match is due. Left empty: 18:00."
-    ),
-    SettingField(name="zone", label="Time zone", hint="Such as Europe/Athens. Left empty: UTC."),
+    SettingField(name="time", label="Time of day", hint="When the match is due. Default: 18:00."),
+    SettingField(name="zone", label="Time zone", hint="Such as Europe/Athens. Default: UTC."),
     SettingField(name="options", label="Options of the game", hint=OPTIONS_HINT, kind="json"),
 )
 
@@ -66,7 +64,7 @@ FORMAT: Final = Format(
     takes_bots=True,
     change=change,
     begin=verbs.begin_site,
-    about="All bots play in one match, each day at the same time.",
+    about="All bots play in one match, every day at the same time.",
     fields=FIELDS,
     home=HomeCard(address=home.address, leaders=home.leaders, next_at=home.next_at),
     profile=ProfileCard(

@@ -42,18 +42,18 @@ FIELDS: Final = (
     SettingField(
         name="formats",
         label="Numbers of players",
-        hint="Such as 2,4. Left empty: those for which the game has maps, or the fewest.",
+        hint="Such as 2,4. Default: those for which the game has maps, or the fewest.",
     ),
-    SettingField(name="rest", label="Seconds between two matches of a bot", hint="Left empty: 60."),
+    SettingField(name="rest", label="Seconds between two matches of a bot", hint="Default: 60."),
     SettingField(
         name="warm_up",
         label="Warm-up",
-        hint="So many matches at the beginning wait for no rest. Left empty: none.",
+        hint="How many first matches are played without a rest. Default: none.",
     ),
     SettingField(
         name="matches",
         label="Matches",
-        hint="After so many no more are planned. Left empty: without end.",
+        hint="Maximum number of matches. Default: no limit.",
     ),
     SettingField(name="same_owner", label="Bots of one owner may meet", kind="flag"),
     SettingField(
@@ -101,7 +101,7 @@ FORMAT: Final = Format(
     change=change,
     steer=steer,
     begin=verbs.begin_site,
-    about="Bots meet others of their strength, day and night, and have ratings.",
+    about="Bots play others of similar strength, day and night, and get ratings.",
     fields=FIELDS,
     enter=entry.enter,
     verify=proof.verify_all,

@@ -1,4 +1,4 @@
-"""The proof of ratings: computed anew from all results, compared, and written anew."""
+"""The proof of ratings: recomputed from all results, compared, and rewritten."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def create(
     """
     if not is_slug(config.slug):
         raise UsageError(
-            f"{short(config.slug)} cannot be an address: use small letters, digits and hyphens,"
-            " 32 at most"
+            f"{short(config.slug)} is not a valid slug: use 1 to 32 lower-case letters, digits "
+            "and hyphens"
         )
     settings_of(config.game, config.settings)
     row = competitions.new(

@@ -31,11 +31,11 @@ LONGEST_TEXT: Final = 2000
 DATES: Final[Mapping[EventKind, str]] = {"start": "Start", "end": "End"}
 """The titles of the events between which a tournament is held."""
 
-TAKEN_BACK: Final = "The end was taken back"
+TAKEN_BACK: Final = "The end was undone"
 """The title of what was an end, before a host has undone it."""
 
 NO_TIME: Final = "Please enter a time"
-PAST: Final = "The time lies in the past"
+PAST: Final = "The time is in the past"
 NO_TITLE: Final = "Please enter a title"
 NO_BOARD: Final = "Please enter a board"
 
@@ -120,7 +120,7 @@ def clean_texts(event: NewEvent) -> tuple[str, str]:
     if len(event.text) > LONGEST_TEXT:
         raise UsageError(f"longer than {LONGEST_TEXT} characters")
     if "\0" in event.text:
-        raise UsageError("the text holds invisible characters")
+        raise UsageError("the text contains invisible characters")
     return title, event.text.strip()
 
 

@@ -72,12 +72,12 @@ FIELDS: Final = (
     SettingField(
         name="groups",
         label="Groups",
-        hint="With commas between them, such as Athens,Lyon,FINAL. Left empty: one group.",
+        hint="Separated by commas, such as Athens,Lyon,FINAL. Default: one group.",
     ),
     SettingField(
         name="round_every",
         label="Seconds from one round to the next",
-        hint="Left empty, or 0: a round begins when the one before is over.",
+        hint="Default, or 0: a round begins when the one before is over.",
     ),
     SettingField(
         name="hosting",

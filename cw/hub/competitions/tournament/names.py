@@ -43,7 +43,7 @@ def slug_for(name: str, slug: str, used: Collection[str], empty: str) -> str:
     if not slug:
         return new_slug(name, used, empty)
     if not is_slug(slug) or slug in used:
-        raise UsageError(f"the slug {slug[:LONGEST_SLUG]} is taken or cannot be")
+        raise UsageError(f"the slug {slug[:LONGEST_SLUG]} is taken or invalid")
     return slug
 
 

@@ -168,7 +168,7 @@ def polled(view: ChallengeView) -> Polled:
 @routes.post("/challenge/<challenge>/stop")
 @players_only
 def stop(challenge: str) -> ResponseReturnValue:
-    """Call off what is not played yet."""
+    """Call off the remaining matches."""
     hub = resources()
     own_challenge(challenge)
     with hub.database.writing() as writing:

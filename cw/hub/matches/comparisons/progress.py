@@ -1,4 +1,4 @@
-"""Comparisons go on: pairs that are over are counted, and more are planned while slots are idle.
+"""Advances comparisons: counts the pairs that are over, and plans more while slots are idle.
 
 A match that is over counts once all earlier ones of its comparison do, so the verdict does not
 depend on which of them end first.

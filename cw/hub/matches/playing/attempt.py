@@ -65,7 +65,7 @@ class Refused(Exception):
 
 
 class Away(Exception):
-    """The database or the object store has been away for too long."""
+    """The database or the object store has not answered for too long."""
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Attempt:
             battles = asyncio.run(self.played())
             self.end(battles)
         except Lost:
-            logger.warning("%s is not ours any more", self.claim.match_id)
+            logger.warning("%s belongs to another worker now", self.claim.match_id)
             self.forget_objects()
         except (Away, StoreAway) as error:
             logger.warning("%s is given back: %s", self.claim.match_id, error)

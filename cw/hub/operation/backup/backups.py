@@ -219,7 +219,7 @@ def restore(database: Database, packed: IO[bytes], then: Callable[[Session], obj
                 for name, table in header.tables.items():
                     fill(connection, name, table, stream)
                 if line_of(stream):
-                    raise UsageError("the back-up goes on after its last row")
+                    raise UsageError("the back-up continues after its last row")
                 migrations.upgrade_to(connection, "head")
                 with Session(connection) as session:
                     then(session)
@@ -238,12 +238,12 @@ def header_of(stream: gzip.GzipFile) -> Header:
         header = documents.decode(line_of(stream), Header)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise UsageError(
-            "the file is not a back-up of a hub: its first line is different"
+            "the file is not a back-up of a hub: its first line is not that of one"
         ) from None
     if not migrations.is_known(header.revision):
         raise UsageError(
             f"the back-up is of revision {short(header.revision)}, which this program does not "
-            "know: a newer one has made it"
+            "know: it was made by a newer one"
         )
     return header
 
@@ -332,7 +332,7 @@ def rows_of(
         try:
             yield decoder.decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError):
-            what = "is none of it" if line else "is missing"
+            what = "is invalid" if line else "is missing"
             raise UsageError(f"row {number} of {name} {what}: the back-up is damaged") from None
 
 

@@ -1,4 +1,4 @@
-"""Where back-ups lie, here and elsewhere, and how one is read that is to be restored."""
+"""Where back-ups are stored, here and elsewhere, and how one is read to be restored."""
 
 from __future__ import annotations
 

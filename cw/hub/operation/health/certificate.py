@@ -1,4 +1,4 @@
-"""When the certificate of the site ends, as a browser is shown it."""
+"""When the certificate of the site expires, as a browser sees it."""
 
 from __future__ import annotations
 

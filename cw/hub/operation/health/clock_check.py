@@ -1,4 +1,4 @@
-"""Whether the clock of this machine goes as the database's does, by which all others go."""
+"""Whether the clock of this machine agrees with that of the database."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ClockCheck:
             if not self._is_right:
                 logger.error(
                     "the clock of this machine is %.0f s off the database's:"
-                    " nothing is played and nothing ticks here until it goes right",
+                    " nothing is played and nothing ticks here until it is corrected",
                     off,
                 )
         return self._is_right

@@ -1,4 +1,4 @@
-"""Looks at all that a hub needs, and says what is to be done: nothing is made, or mended."""
+"""Checks everything that a hub needs, and says what to do; it changes nothing itself."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MOST_NAMED: Final = 5
 A_PAGE: Final = "CREATE TEMPORARY TABLE doctor ON COMMIT DROP AS SELECT 1"
 """Makes a server of PostgreSQL take a page of its disk, for a moment."""
 
-TO_SERVE: Final = "cw hub serve makes it; if the hub is elsewhere, set CW_DATA to its folder"
+TO_SERVE: Final = "cw hub serve creates it; if the hub is elsewhere, set CW_DATA to its folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ ADVICE: Final = {
     "database": "start it, or correct CW_DATABASE_URL",
     "writing": "make room on the disk of the database, and let its user make temporary tables",
     "read replica": "start it, or correct CW_DATABASE_READ_URL; the database is read meanwhile",
-    "store": "see that it answers and may be written, or correct CW_STORE_URL and AWS_...",
+    "store": "make sure that it answers and is writable, or correct CW_STORE_URL and AWS_...",
     "mail": "start the mail server, or correct CW_MAIL",
     "keys": "give the files of the keys to the user who runs the hub",
-    "secrets": "see that the database answers and has its tables: cw hub db check",
+    "secrets": "make sure that the database answers and has its tables: cw hub db check",
 }
 """What to do about what does not answer."""
 
@@ -174,7 +174,7 @@ def look_at_processes(database: Database, clock: Clock) -> Finding:
         moments = marks.moments(session)
     text = ", ".join(f"{count} {role}" for role, count in roles.items() if count)
     if not text:
-        return Finding("processes", False, False, "none has been seen within a minute")
+        return Finding("processes", False, False, "none was seen in the last minute")
     last = marks.age(moments, marks.TICK, clock)
     ticked = "never" if last is None else f"{last.total_seconds():.0f} s ago"
     advice = "nothing is planned, mailed or backed up: start cw hub scheduler, or read its log"
@@ -220,7 +220,7 @@ def look_at_store(settings: HubSettings) -> Finding:
         objects.delete(key)
     if not is_same:
         raise Failure(f"{settings.store} does not return what was stored")
-    return Finding("store", True, True, f"{settings.store} stores and gives back")
+    return Finding("store", True, True, f"{settings.store} stores and returns objects")
 
 
 def look_at_mail(settings: HubSettings) -> Finding:
@@ -228,8 +228,8 @@ def look_at_mail(settings: HubSettings) -> Finding:
     if settings.mail:
         with connection_to(settings.mail):
             at = urlsplit(settings.mail)
-            return Finding("mail", True, True, f"{at.hostname} takes mails from us")
-    advice = "people get no links for new passwords: set CW_MAIL=smtp://user:password@host:587"
+            return Finding("mail", True, True, f"{at.hostname} accepts mail")
+    advice = "players cannot reset their passwords: set CW_MAIL=smtp://user:password@host:587"
     folder = settings.data / "mail"
     return Finding("mail", settings.is_local, True, f"mails are files in {folder}", advice)
 
@@ -252,7 +252,7 @@ def look_at_keys(settings: HubSettings) -> Finding:
             return Finding("keys", False, True, text, f"chmod 600 {path}")
     sealer = keys.sealer_of(settings)
     where = "in the environment" if not files else f"in {settings.data}"
-    text = f"{where}; {sealer.key_id} seals, {len(sealer.key_ids)} open"
+    text = f"{where}; {sealer.key_id} encrypts, {len(sealer.key_ids)} decrypt"
     return Finding("keys", True, True, text)
 
 
@@ -262,12 +262,13 @@ def look_at_secrets(settings: HubSettings, database: Database) -> Finding:
         result = keys.try_all(session, keys.sealer_of(settings))
     if result.missing:
         names = ", ".join(sorted(result.missing))
-        words = f"{result.missing.total()} of {result.number} are under missing keys: {names}"
+        words = f"{result.missing.total()} of {result.number} need missing keys: {names}"
         return Finding("secrets", False, True, words, "add those keys to CW_MASTER_KEYS")
     if result.broken:
         words = (
-            f"{len(result.broken)} of {result.number} cannot be opened, of {result.broken[0]} first"
+            f"{len(result.broken)} of {result.number} cannot be decrypted, the first of "
+            f"{result.broken[0]}"
         )
-        advice = "restore the key that sealed them, or let the owners make new secrets"
+        advice = "restore the key that encrypted them, or let the owners rotate them"
         return Finding("secrets", False, True, words, advice)
-    return Finding("secrets", True, True, f"all {result.number} can be opened")
+    return Finding("secrets", True, True, f"all {result.number} can be decrypted")

@@ -1,4 +1,4 @@
-"""What is wrong with settings of which each is right: who is kept out, and who gets in too far."""
+"""Problems of settings that are valid one by one: who is kept out, and who gets too much access."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_PROXIES: Final = 256
 def problems(settings: HubSettings) -> Iterator[str]:
     """Give what must be done before people use a site with these settings."""
     if not settings.has_safe_accounts:
-        yield "accounts are closed without https: set CW_PUBLIC_URL=https://..."
+        yield "accounts are disabled without https: set CW_PUBLIC_URL=https://..."
     elif is_https(settings.public_url) and not settings.trusted_proxy:
-        yield "no proxy may say that people come by https: set CW_TRUSTED_PROXY"
+        yield "no proxy is trusted to report https: set CW_TRUSTED_PROXY"
     yield from problems_of_links(settings)
     yield from problems_of_bots(settings)
 
@@ -31,11 +31,11 @@ def problems_of_links(settings: HubSettings) -> Iterator[str]:
     if not url:
         return
     host = urlsplit(url).hostname or ""
-    leave_out = "or leave it out: then the site passes replays on"
+    leave_out = "or leave it out: then the site serves replays itself"
     if is_https(settings.address) and not is_https(url):
-        yield f"browsers load nothing by http:// on an https site: CW_STORE_PUBLIC_URL, {leave_out}"
+        yield f"browsers block http:// on an https site: correct CW_STORE_PUBLIC_URL, {leave_out}"
     elif not settings.is_local and is_private(host):
-        yield f"browsers elsewhere do not reach {host}: CW_STORE_PUBLIC_URL, {leave_out}"
+        yield f"browsers elsewhere cannot reach {host}: correct CW_STORE_PUBLIC_URL, {leave_out}"
 
 
 def problems_of_bots(settings: HubSettings) -> Iterator[str]:
@@ -48,8 +48,8 @@ def problems_of_bots(settings: HubSettings) -> Iterator[str]:
     inner = [network for network in networks if not is_public_network(network)]
     if inner:
         yield (
-            f"bots of all players may be in {', '.join(inner)}, and look for services there:"
-            " set CW_BOT_NETWORK=public, and CW_HOUSE_NETWORK for bots of your own"
+            f"bots of all players may have addresses in {', '.join(inner)}, and so probe "
+            "services there: set CW_BOT_NETWORK=public, and CW_HOUSE_NETWORK for bots of your own"
         )
 
 
@@ -58,8 +58,8 @@ def warnings(settings: HubSettings) -> Iterator[str]:
     wide = [name for name in settings.trusted_proxy if size_of(name) > MOST_PROXIES]
     if wide:
         yield (
-            f"whoever is in {', '.join(wide)} can pretend to come from any address: name the"
-            " proxy alone in CW_TRUSTED_PROXY, or let nothing else reach the pages"
+            f"any machine in {', '.join(wide)} can forge the address of its clients: set "
+            "CW_TRUSTED_PROXY to the proxy alone, or let nothing else reach the pages"
         )
 
 

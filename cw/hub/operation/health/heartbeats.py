@@ -1,4 +1,4 @@
-"""Which processes of the site live, in which roles, and how they do."""
+"""Which processes of the site are running, in which roles, and their figures."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ routes = Blueprint("admin_bots", __name__)
 
 NO_BOT: Final = "There is no such bot."
 NO_REASON: Final = "Nothing has changed: please give a reason."
-NOT_NOW: Final = "Checks cannot be made right now. Please try again soon."
+NOT_NOW: Final = "Bots cannot be checked right now. Please try again soon."
 
 
 @routes.get("/admin/bots")
@@ -66,7 +66,7 @@ def suspend(bot_id: str) -> ResponseReturnValue:
     except UsageError:
         abort(404, NO_BOT)
     else:
-        notice("The bot is suspended. Its owner reads the reason.")
+        notice("The bot was suspended. Its owner sees the reason.")
     return back_to(bot_id)
 
 

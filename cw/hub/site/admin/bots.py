@@ -91,7 +91,7 @@ def why_no_check(bot: Bot) -> str:
     if bot.kind == "builtin":
         return "It is a strategy of the site itself: there is nothing to check."
     if bot.status in ("SUSPENDED", "RETIRED"):
-        return f"The bot is {bot.status}: it is not asked."
+        return f"The bot is {bot.status}: it is not checked."
     if bot.kind == "url" and not bot.endpoint:
         return "The bot has no address yet."
     return ""

@@ -20,7 +20,9 @@ from cw.hub.site.formats import site_formats
 routes = Blueprint("admin_competitions", __name__)
 
 NO_COMPETITION: Final = "There is no such competition."
-LED_ELSEWHERE: Final = "Nothing has changed: {title} is paused and resumed here, by its events."
+LED_ELSEWHERE: Final = (
+    "Nothing has changed: {title} is paused and resumed on this page, by its events."
+)
 
 
 @routes.get("/admin/competitions")
@@ -60,7 +62,7 @@ def set_paused(format_name: str, slug: str, *, paused: bool) -> ResponseReturnVa
             session, hub.clock, facts.id, player().username, paused=paused
         )
     if done:
-        notice(f"{facts.title} {'is paused' if paused else 'goes on'}.")
+        notice(f"{facts.title} was {'paused' if paused else 'resumed'}.")
     else:
-        notice("The competition is not as you saw it.", "bad")
+        notice("The competition has changed since you loaded the page.", "bad")
     return here

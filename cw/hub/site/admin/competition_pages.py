@@ -32,11 +32,11 @@ routes = Blueprint("organising", __name__, url_prefix="/competitions")
 
 NO_COMPETITION: Final = "There is no such competition."
 NO_STATE: Final = "There is no such state."
-NO_SLUG: Final = "The address must be small letters, digits and hyphens, 32 at most."
+NO_SLUG: Final = "The address must be 1 to 32 lower-case letters, digits and hyphens."
 AT_ITS_TIME: Final = "It begins at its time, or when you start it."
 BY_HAND: Final = "It begins when you start it."
 NO_TITLE: Final = "Please enter a title."
-WRONG_NAME: Final = "The name that you typed is not that of the competition: it goes on."
+WRONG_NAME: Final = "The name that you typed is not that of the competition: it was not ended."
 
 
 def offered() -> dict[str, Format]:
@@ -112,7 +112,7 @@ def create() -> ResponseReturnValue:
         draft = Draft(format_, game, request.form.to_dict())
         return form_page(draft, str(error)), 422
     begins_itself = format_.has_events and request.form.get("starts", "").strip()
-    notice(f"{facts.title} is created. {AT_ITS_TIME if begins_itself else BY_HAND}")
+    notice(f"{facts.title} was created. {AT_ITS_TIME if begins_itself else BY_HAND}")
     return go(address_of(format_, facts))
 
 
@@ -215,7 +215,7 @@ def change(format_name: str, slug: str) -> ResponseReturnValue:
             format_.change(session, hub.clock, facts, values, player().username)
     except UsageError as error:
         return lead_page(facts, request.form, {"settings": str(error)}), 422
-    notice("The settings are kept.")
+    notice("The settings were saved.")
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 
@@ -230,7 +230,7 @@ def describe(format_name: str, slug: str) -> ResponseReturnValue:
             competitions.describe(session, hub.clock, facts.id, actor=player().username, **words)
     except UsageError as error:
         return lead_page(facts, request.form, {"words": str(error)}), 422
-    notice("The words are kept.")
+    notice("The texts were saved.")
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 
@@ -257,7 +257,7 @@ def schedule(format_name: str, slug: str) -> ResponseReturnValue:
             format_of(facts).schedule(session, hub.clock, facts, dates, player().username)
     except UsageError as error:
         return lead_page(facts, request.form, {"dates": str(error)}), 422
-    notice("The dates are kept.")
+    notice("The dates were saved.")
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 

@@ -56,5 +56,5 @@ def send(mail_id: int) -> ResponseReturnValue:
         send_soon(mail_id)
         notice("The mail is being sent.")
     else:
-        notice("The mail is not as you saw it.", "bad")
+        notice("The mail has changed since you loaded the page.", "bad")
     return here

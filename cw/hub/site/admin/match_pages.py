@@ -22,7 +22,7 @@ from cw.hub.site.monitoring import figures
 
 routes = Blueprint("admin_matches", __name__)
 
-CHANGED: Final = "The match is not as you saw it."
+CHANGED: Final = "The match has changed since you loaded the page."
 NO_REASON: Final = "Nothing has changed: please give a reason."
 
 
@@ -62,7 +62,7 @@ def requeue(match_id: str) -> ResponseReturnValue:
         done = interruptions.requeue_failed(session, match_id)
         if done:
             audit.note(session, hub.clock, player().username, "requeue", f"match:{match_id}")
-    notice("The match is played again." if done else CHANGED, "good" if done else "bad")
+    notice("The match will be played again." if done else CHANGED, "good" if done else "bad")
     return here
 
 
@@ -83,5 +83,5 @@ def void(match_id: str) -> ResponseReturnValue:
             detail = {"reason": reason}
             who, what = player().username, f"match:{match_id}"
             audit.note(session, hub.clock, who, "void", what, detail=detail)
-    notice("The match is called off." if done else CHANGED, "good" if done else "bad")
+    notice("The match was called off." if done else CHANGED, "good" if done else "bad")
     return here

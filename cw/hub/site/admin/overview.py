@@ -34,7 +34,7 @@ SOON: Final = timedelta(days=14)
 WEEK: Final = timedelta(days=7)
 
 NO_TICK: Final = (
-    "No scheduler ticks: nothing is planned, checked, mailed or backed up."
+    "No scheduler is running: nothing is planned, checked, mailed or backed up."
     " Start one: cw hub scheduler"
 )
 
@@ -111,7 +111,7 @@ def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
     latest = {beat.role: beat.seen_at for beat in reversed(service.silent)}
     for role, seen_at in latest.items():
         if role not in living:
-            yield Problem(f"No process in the role {role} lives any more.", page, seen_at)
+            yield Problem(f"No process in the role {role} is running any more.", page, seen_at)
     for beat in present.processes:
         free, total = (beat.figures.get(name, 0) for name in ("disk_free_bytes", "disk_bytes"))
         if free < LEAST_FREE * total:
@@ -125,7 +125,7 @@ def of_backups(present: Present, now: datetime, *, copies: bool) -> Iterator[Pro
     for name, words in wanted.items():
         last = noted(present, name, now)
         if last is None:
-            yield Problem(f"No {words} was ever made.", "admin_matches.page")
+            yield Problem(f"No {words} has been made yet.", "admin_matches.page")
         elif now - last > OLD:
             yield Problem(f"The last {words} is too old.", "admin_matches.page", last)
 
@@ -135,15 +135,17 @@ def of_matches(service: Service, now: datetime) -> Iterator[Problem]:
     present, page = service.present, "admin_matches.page"
     if failed := present.matches["failed"]:
         words = f"{counted(failed, 'match has', 'matches have')} failed"
-        yield Problem(f"{words}: five attempts ended by a fault of the site.", page)
+        yield Problem(f"{words}: five attempts ended by an error of the site.", page)
     if present.queued and not present.workers:
-        yield Problem("Matches wait, and no worker lives. Start one: cw hub worker", page)
+        yield Problem(
+            "Matches are waiting, and no worker is running. Start one: cw hub worker", page
+        )
     elif present.waiting > LONG.total_seconds():
         since = now - timedelta(seconds=present.waiting)
-        yield Problem("Matches wait too long: start more workers.", page, since)
+        yield Problem("Matches have been waiting too long: start more workers.", page, since)
     if service.slow.number:
-        words = counted(service.slow.number, "comparison goes", "comparisons go")
-        yield Problem(f"{words} on for more than a day.", page, service.slow.first)
+        words = counted(service.slow.number, "comparison has", "comparisons have")
+        yield Problem(f"{words} been running for more than a day.", page, service.slow.first)
 
 
 def of_others(present: Present, now: datetime) -> Iterator[Problem]:
@@ -155,7 +157,7 @@ def of_others(present: Present, now: datetime) -> Iterator[Problem]:
         yield Problem(f"{words} reach the network where they are?", "admin_bots.page")
     end = noted(present, marks.CERTIFICATE, now)
     if end is not None and end - now < SOON:
-        yield Problem("The certificate of the site ends soon.", "admin.page", end)
+        yield Problem("The certificate of the site expires soon.", "admin.page", end)
 
 
 def noted(present: Present, name: str, now: datetime) -> datetime | None:

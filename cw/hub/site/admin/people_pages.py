@@ -24,11 +24,13 @@ ACTS: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
     "lock": (users.lock, "{name} is locked, and all their sessions have ended."),
     "unlock": (users.unlock, "{name} may log in again."),
     "end-sessions": (users.end_sessions, "All sessions of {name} have ended."),
-    "confirm-email": (users.confirm_email, "The address of {name} counts as confirmed."),
+    "confirm-email": (users.confirm_email, "The address of {name} was confirmed."),
 }
 """By the last word of the address: what is done, and the sentence about it."""
 
-OF_ADMINS: Final = "Accounts of admins, and that of the site, are led by the operator: cw hub user."
+OF_ADMINS: Final = (
+    "Only the operator can change accounts of admins and that of the site: cw hub user."
+)
 NO_ADDRESS: Final = "Nothing has changed: {name} has no e-mail address."
 UNCONFIRMED: Final = "Nothing has changed: to confirm, type {name}."
 

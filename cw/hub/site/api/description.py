@@ -18,21 +18,22 @@ from cw.hub.site.formats import site_formats
 COMPONENT: Final = "#/components/schemas/{name}"
 
 ABOUT: Final = (
-    "Everybody may read what everybody may see. An access token, made on the Settings page, is sent"
-    " as `Authorization: Bearer cw_...`: with the scope `read` it shows what only its user may see,"
-    " with `bots` it acts for the bots of its user. Lists are read part by part: `next` of one part"
-    " is `after` of the following one."
+    "What is public can be read without a token. An access token, created on the Settings page, "
+    "is sent as `Authorization: Bearer cw_...`: with the scope `read` it shows what only its "
+    "user may see,"
+    " with `bots` it acts for the bots of its user. Lists come in pages: `next` of one page is "
+    "`after` of the following one."
 )
 
 REFUSALS: Final[Mapping[int, str]] = {
-    400: "A parameter is unknown or cannot be, or the body is not JSON.",
+    400: "A parameter is unknown or invalid, or the body is not JSON.",
     401: "No access token, or one that is unknown, revoked or expired.",
     403: "The token does not allow this, or it is for somebody else.",
-    404: "There is no such thing, or not for you.",
-    409: "It cannot do that as it is.",
+    404: "There is no such thing, or you may not see it.",
+    409: "This is not possible in the present state.",
     413: "The body has more than 64 KiB.",
     415: "The body is not JSON.",
-    422: "Fields of the body cannot be taken; `fields` says why.",
+    422: "Fields of the body are invalid; `fields` says why.",
     429: "Too many requests; `Retry-After` says when to try again.",
     503: "The site cannot reach its store.",
 }
@@ -41,7 +42,7 @@ NAMES: Final[Mapping[str, str]] = {
     "bot_id": "Such as b_00c0ffee.",
     "match_id": "Such as m_00c0ffee.",
     "challenge_id": "Such as c_00c0ffee.",
-    "username": "In any case.",
+    "username": "In upper or lower case.",
     "map_id": "Such as m2_001.",
     "slug": "Such as autumn-duel.",
     "group": "The slug of a group, such as athens.",
@@ -92,7 +93,7 @@ def described(operation: Operation, schema_of: Mapping[str, Any]) -> dict[str, A
         "summary": operation.summary,
         "security": [{"token": scopes}] if operation.needs_token else [{}, {"token": []}],
         "parameters": [*map(path_parameter, operation.names), *query_parameters(operation)],
-        "responses": {str(operation.code): content("As asked.", schema_of[str(operation.answer)])},
+        "responses": {str(operation.code): content("Success.", schema_of[str(operation.answer)])},
     }
     for code in refusals_of(operation):
         document["responses"][str(code)] = content(REFUSALS[code], schema_of[str(Problem)])

@@ -27,7 +27,9 @@ class BotsQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which bots are wanted."""
 
     game: Name = ""
-    owner: Annotated[Name, Meta(description="The username of the owner, in any case.")] = ""
+    owner: Annotated[
+        Name, Meta(description="The username of the owner, in upper or lower case.")
+    ] = ""
     status: BotStatus | Literal[""] = ""
     limit: Limit = 50
     after: BotIdOrNone = ""

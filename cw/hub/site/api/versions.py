@@ -33,7 +33,7 @@ from cw.hub.site.api.queries import ProgramFile
 
 routes: Final = Routes()
 
-NO_BASE64: Final = "This must be the bytes of a file as base64."
+NO_BASE64: Final = "This must be a file, encoded as base64."
 
 
 def find_own(bot_id: str) -> BotView:

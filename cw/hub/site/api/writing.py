@@ -48,8 +48,8 @@ ON_ITS_PAGE: Final = "Bots of End of Codes are set up on their page, /bots/end-o
 ONE_KIND: Final = "A bot is a web service or a program, not both."
 NO_ADDRESS: Final = "The bot is a program, which has no address."
 NO_OPPONENT: Final = "There is no such strategy; there are: {names}."
-OTHER_NAME: Final = "Say the name of the bot, {name}, to retire it."
-NO_CHECKS: Final = "Checks cannot be made right now. Please try again soon."
+OTHER_NAME: Final = "To retire the bot, confirm with its name, {name}."
+NO_CHECKS: Final = "Bots cannot be checked right now. Please try again soon."
 
 
 def find_own(bot_id: str) -> BotView:

@@ -1,4 +1,4 @@
-"""A hub to look around in: people, bots, and matches that they play."""
+"""A demonstration hub: people, bots, and matches that they play."""
 
 from __future__ import annotations
 

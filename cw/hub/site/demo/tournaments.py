@@ -1,4 +1,4 @@
-"""Tournaments of a hub to look around in: one that is soon over, one that runs, one planned."""
+"""Tournaments of a demonstration hub: one that is soon over, one that runs, one planned."""
 
 from __future__ import annotations
 

@@ -13,35 +13,35 @@ from cw.hub.site.monitoring.figures import Present, Totals
 from cw.hub.store.tables import Heartbeat
 
 COUNTS: Final = {
-    counts.UNREADABLE: "Messages of the queue that could not be read, and were dropped.",
-    counts.ENDED: "Processes that were ended because one of their threads had.",
+    counts.UNREADABLE: "Messages of the queue that were dropped because they could not be read.",
+    counts.ENDED: "Processes that exited because one of their threads had ended.",
     counts.MAILS_SENT: "Mails sent.",
-    counts.MAILS_FAILED: "Attempts to send a mail that have failed.",
+    counts.MAILS_FAILED: "Failed attempts to send a mail.",
 }
 """What processes count, in words."""
 
 WORDS: Final = {
-    "replay_quota_bytes": "How much replays should take, in bytes.",
+    "replay_quota_bytes": "Disk space that replays should take, in bytes.",
     "database_up": "Whether the database answers this process.",
     "workers_live": "Workers seen lately.",
     "queue_depth": "Matches that wait for a worker.",
-    "queue_wait_seconds": "For how long the match that waits longest has waited for a worker.",
-    "bots_failing": "Bots that were well within the last day and have failed their last check.",
-    "replay_bytes": "What the stored replays take, in bytes.",
-    "tick_age_seconds": "Seconds since a scheduler has last done all that was due.",
-    "backup_age_seconds": "Seconds since the back-up of a day was last made.",
-    "copy_age_seconds": "Seconds since objects were last copied elsewhere.",
-    "certificate_seconds": "Seconds until the certificate of the site ends.",
+    "queue_wait_seconds": "Seconds that the longest waiting match has waited for a worker.",
+    "bots_failing": "Bots that passed a check within the last day and failed their last one.",
+    "replay_bytes": "Size of the stored replays, in bytes.",
+    "tick_age_seconds": "Seconds since a scheduler last completed a tick.",
+    "backup_age_seconds": "Seconds since the last daily back-up.",
+    "copy_age_seconds": "Seconds since objects were last copied to the second store.",
+    "certificate_seconds": "Seconds until the certificate of the site expires.",
     "replica_up": "Whether the read replica answers this process.",
-    "replica_lag_seconds": "By how many seconds the read replica is behind, as of the last tick.",
+    "replica_lag_seconds": "Seconds by which the read replica lags, as of the last tick.",
 }
 """What single figures are, in words."""
 
 OF_PROCESSES: Final = {
-    "memory_bytes": "Bytes of memory that a process has had at most.",
+    "memory_bytes": "Peak memory of a process, in bytes.",
     "threads": "Threads of a process.",
-    "disk_free_bytes": "Bytes that are free where the data folder of a process is.",
-    "disk_bytes": "Bytes of the disk where the data folder of a process is.",
+    "disk_free_bytes": "Free bytes of the disk with the data folder of a process.",
+    "disk_bytes": "Size in bytes of the disk with the data folder of a process.",
 }
 """What processes say of themselves, in words; their processor time is a counter."""
 
@@ -83,7 +83,7 @@ def of_processes(beats: Sequence[Heartbeat]) -> Iterator[Metric]:
     for name, words in OF_PROCESSES.items():
         values = {process: figures.get(name, 0) for process, figures in own.items()}
         yield by_label(f"process_{name}", words, "process", values)
-    words = "Seconds of processor that a process has taken."
+    words = "Seconds of CPU time that a process has used."
     seconds = CounterMetricFamily("cw_process_cpu_seconds", words, labels=["process"])
     for process, figures in own.items():
         seconds.add_metric([process], figures.get("cpu_seconds", 0))

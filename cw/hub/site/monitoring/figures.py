@@ -1,4 +1,4 @@
-"""How the site does, in figures that are read from its rows again and again."""
+"""The figures of the site that are read from its rows periodically."""
 
 from __future__ import annotations
 

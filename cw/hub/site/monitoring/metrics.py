@@ -1,4 +1,4 @@
-"""`/metrics`: how the site and this process do, for Prometheus."""
+"""`/metrics`: the figures of the site and of this process, for Prometheus."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 
 class Rows(Collector):
-    """The figures that rows tell; while the database is away there are none."""
+    """The figures from rows; none while the database does not answer."""
 
     def __init__(self, resources: Resources, elapsed: Callable[[], float] = time.monotonic) -> None:
         """Read nothing yet; `elapsed` counts seconds."""
@@ -103,7 +103,7 @@ class Rows(Collector):
 
 
 class Metrics:
-    """All that an app tells of itself and its site."""
+    """All metrics of an app and its site."""
 
     def __init__(self, resources: Resources, elapsed: Callable[[], float] = time.monotonic) -> None:
         """Count nothing yet."""
@@ -116,7 +116,7 @@ class Metrics:
         )
         self._seconds = Histogram(
             "cw_http_request_seconds",
-            "Seconds to an answer.",
+            "Response time in seconds.",
             ["route"],
             buckets=BUCKETS,
             registry=self.registry,

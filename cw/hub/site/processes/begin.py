@@ -1,4 +1,4 @@
-"""What a site has from its first start on: what its formats begin with, and maps."""
+"""What a site creates at its first start: what its formats begin with, and maps."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def folder_locked(settings: HubSettings) -> Iterator[None]:
             yield
     except Timeout:
         raise UsageError(
-            f"another process runs on the folder {settings.data}: end it, or set CW_DATA"
+            f"another process uses the folder {settings.data}: stop it, or set CW_DATA"
         ) from None
 
 

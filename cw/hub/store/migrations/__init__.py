@@ -1,4 +1,4 @@
-"""How the tables became what they are: one revision after the other, in `versions/`."""
+"""The migrations of the tables: one revision after the other, in `versions/`."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def demand_tables(database: Database) -> None:
     if lacking:
         raise UsageError(
             f"The database is at revision {head()} and lacks {', '.join(lacking[:MOST_NAMED])}:"
-            " somebody has changed it. cw hub db check tells all."
+            " it was changed by hand. Run cw hub db check for details."
         )
 
 

@@ -49,7 +49,7 @@ def words_of(difference: Any) -> Iterator[str]:
         yield f"the {kind} {name_of(difference)} {end}"
     else:
         table, column = difference[2:4]
-        yield f"the {kind} of {table}.{column} is another"
+        yield f"the {kind} of {table}.{column} differs"
 
 
 def name_of(difference: Any) -> str:

@@ -100,7 +100,7 @@ def test_who_wants_no_such_mails_gets_none(ann: Owner) -> None:
         check(ann, bot, "nobody is there")
     delivery.send_due(ann.resources)
     (row,) = ann.do(lambda session: session.scalars(select(Mail)).all())
-    assert (row.state, row.reason) == ("dropped", "it is not wanted any more")
+    assert (row.state, row.reason) == ("dropped", "the recipient no longer wants it")
 
 
 @pytest.mark.parametrize(("step", "silent"), [("signature", False), ("answers", True)])

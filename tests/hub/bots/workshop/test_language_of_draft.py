@@ -53,7 +53,7 @@ def base_of(window: Window) -> str:
 @ON_BOTH
 def test_the_kit_of_another_language_takes_the_place_of_an_untouched_draft(site: Site) -> None:
     window = Window(site.player("Ann"))
-    assert "No machine that runs programs is up" in words_of(window.visitor.open(LANGUAGE))
+    assert "No machine that runs programs is available" in words_of(window.visitor.open(LANGUAGE))
     assert choice(window, "go")[0] == 422
     run_languages(site, **VERSIONS)
     page = words_of(window.visitor.open(LANGUAGE))
@@ -74,12 +74,12 @@ def test_the_kit_of_another_language_takes_the_place_of_an_untouched_draft(site:
 def test_only_languages_of_workers_that_live_are_offered_for_new_bots(site: Site) -> None:
     site.open_competition("paint")
     ann, page = site.player("Ann"), "/bots/new?kind=program"
-    assert "No machine that runs programs is up right now" in words_of(ann.open(page))
+    assert "No machine that runs programs is available right now" in words_of(ann.open(page))
     run_languages(site, **VERSIONS)
     words = words_of(ann.open(page))
     assert "What runs here Python 3.12.1 Go 1.22.0 Java 17.0.1" in words
     site.clock.advance(600)
-    assert "No machine that runs programs is up right now" in words_of(ann.open(page))
+    assert "No machine that runs programs is available right now" in words_of(ann.open(page))
     assert choice(Window(ann), "go")[0] == 422
 
 
@@ -88,7 +88,7 @@ def test_a_draft_with_work_in_it_is_replaced_as_it_was_when_that_was_asked(site:
     run_languages(site, **VERSIONS)
     window = Window(site.player("Ann"))
     window.save("bot.py", "one = 1\n", window.files()["bot.py"]["digest"])
-    assert "all that stands in your draft is replaced" in words_of(window.visitor.open(LANGUAGE))
+    assert "your whole draft is replaced" in words_of(window.visitor.open(LANGUAGE))
     code, page = choice(window, "go")
     assert (code, CHANGED in page) == (409, True)
     base = base_of(window)

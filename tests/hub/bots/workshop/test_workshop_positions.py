@@ -87,4 +87,4 @@ def test_a_replay_that_is_gone_or_of_another_game_is_a_sentence(site: Site) -> N
     for key in keys:
         site.resources.objects.delete(key)
     with working(site):
-        assert "not kept any more" in ann.ended()["words"]
+        assert "was deleted" in ann.ended()["words"]

@@ -212,7 +212,7 @@ def test_ctrl_c_calls_off_what_waits_and_twice_what_is_played(
     running.send_signal(signal.SIGINT)
     hub.wait_for(out, in_progress=2, void=4)
     at.open.set()
-    assert "stopped; go on with: cw championship resume" in ended(running, 1)
+    assert "stopped; continue with: cw championship resume" in ended(running, 1)
     assert len(lines_of(out)) == 2
 
     at.open.clear()
@@ -315,7 +315,7 @@ def test_programs_without_a_sandbox_are_not_sent(tmp_path: Path) -> None:
     teams = make_teams(tmp_path / "teams", dict.fromkeys("ab", FIRST_FREE))
     done = cw("run", teams, "--out", tmp_path / "out", "--queue", "--sandbox", "off")
     assert done.exit_code == 2
-    assert "--sandbox off goes without --queue" in done.stderr
+    assert "--sandbox off cannot be used with --queue" in done.stderr
 
 
 class TestParcels:
@@ -350,11 +350,11 @@ class TestParcels:
     ) -> None:
         bot = self.bot(tmp_path)
         (tmp_path / "team" / "link").symlink_to("/etc/passwd")
-        with pytest.raises(UsageError, match="link is a link: put the file itself there"):
+        with pytest.raises(UsageError, match="link is a link: replace it with the file"):
             parcels.send_program(resources.objects, "0" * 16, bot, [])
         (tmp_path / "team" / "link").unlink()
         monkeypatch.setattr(parcels, "BOUNDS", replace(parcels.BOUNDS, size=3))
-        with pytest.raises(UsageError, match="ann cannot be sent to workers, who take at most"):
+        with pytest.raises(UsageError, match="ann cannot be sent to workers, which take at most"):
             parcels.send_program(resources.objects, "0" * 16, bot, [])
 
 
@@ -413,7 +413,7 @@ class TestMatches:
         key = keys.program_key(CUP, program.digest)
         resources.objects.delete(key)
         resources.objects.put_new(key, packages.pack({"bot.py": b"import evil"}))
-        with pytest.raises(Failure, match="is not in the store as it was sent"):
+        with pytest.raises(Failure, match="in the store is not what was sent"):
             parcels.bot_in(resources.objects, CUP, parcel, "eve", tmp_path / "again")
         assert not list((tmp_path / "again").iterdir())
 

@@ -168,8 +168,8 @@ def test_a_rated_match_is_shown_with_what_it_has_changed(arena: Arena, site: Sit
     assert match_id in listed
     month = f"{site.clock():%Y-%m}"
     assert match_id in site.visitor().open(f"/matches?best={month}").text
-    assert "No match fits these choices." in site.visitor().open("/matches?best=2001-01").text
-    assert "No match fits these choices." in site.visitor().open("/matches?bot=nobody").text
+    assert "No matches for this filter." in site.visitor().open("/matches?best=2001-01").text
+    assert "No matches for this filter." in site.visitor().open("/matches?bot=nobody").text
 
 
 def test_a_profile_and_the_list_of_bots_show_what_they_have_come_to(

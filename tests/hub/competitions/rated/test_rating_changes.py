@@ -56,7 +56,8 @@ SENTENCES = (
         Rating(),
         Rating(phi=0.01),
         0.0,
-        "Gopher gained 32: a loss against Swarm, estimated as strong, was expected in 50 of 100"
+        "Gopher gained 32: a loss against Swarm, estimated equally strong, was expected in 50 of "
+        "100"
         " (-175); its deviation fell from 350 to 247 (+207).",
     ),
 )

@@ -316,7 +316,7 @@ def test_the_end_can_be_undone_for_an_hour(site: Site, host: Visitor, new: NewTo
     assert state() == "over"
     assert post(host, "undo-end")[0] == 303
     assert state() == "paused"
-    taken_back = "The end was taken back"
+    taken_back = "The end was undone"
     assert taken_back in words_of(host.open("/t/t1/minsk/"))
     assert post(host, "end", sure="Duel")[0] == 303
     above, _, events = words_of(host.open("/t/t1/minsk/")).partition("All events")
@@ -372,7 +372,7 @@ def test_events_that_cannot_be_are_refused(site: Site, host: Visitor) -> None:
     for values, sentence in (
         ({}, "Please enter a time"),
         ({"at": "soon"}, "Please enter a time"),
-        ({"at": "2026-11-20T17:00"}, "The time lies in the past"),
+        ({"at": "2026-11-20T17:00"}, "The time is in the past"),
         (at, "Please enter a title"),
         (at | {"title": "x", "kind": "boards"}, "Please enter a board"),
         (

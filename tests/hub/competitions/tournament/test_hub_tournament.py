@@ -112,7 +112,7 @@ def test_the_address_of_its_page_is_the_public_one(operator: Operator) -> None:
 
 def test_an_impossible_tournament_is_refused_in_one_sentence(operator: Operator) -> None:
     for slug, config, sentence in (
-        ("T 1", "", "cannot be an address"),
+        ("T 1", "", "is not a valid slug"),
         ("t1", "title = ", "duel.toml"),
         ("t1", 'titel = "x"', "unknown field `titel`"),
         ("t1", "[settings]\nbattles = 3", "battles must be a whole number from 1 to 2"),

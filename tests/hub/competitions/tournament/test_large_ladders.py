@@ -71,7 +71,7 @@ def test_the_ladder_of_many_teams_has_pages(site: Site) -> None:
     assert first.count(" 1:1 TEAM") == 12
     words = page(site, "/t/t1/grodno/?q=team5")
     assert re.findall(r"TEAM\d+(?= \d+ \+)", words) == ["TEAM52", "TEAM51", "TEAM50", "TEAM5"]
-    assert "No team has such a name." in page(site, "/t/t1/grodno/?q=x%3Cb%3E")
+    assert "No team has this name." in page(site, "/t/t1/grodno/?q=x%3Cb%3E")
     member = site.visitor()
     member.fill("/t/t1/join", on="/t/t1/grodno/", token="ABCD-EFGH-JKMN-PQRS")
     assert 'href="/t/t1/grodno/?page=2#own"' in member.open("/t/t1/grodno/").text

@@ -70,7 +70,7 @@ def test_a_long_list_is_searched_and_has_pages(site: Site) -> None:
     assert "Previous Page 2 of 2" in page(site, "/t/?page=2")
     assert titles(site, "?q=cUP+3") == ["Cup 3", "Cup 30", "Cup 31", "Cup 32"]
     assert titles(site, "?q=cup&state=over") == []
-    assert "No tournament fits this. All tournaments" in page(site, "/t/?q=%25")
+    assert "No tournaments match this filter. All tournaments" in page(site, "/t/?q=%25")
 
 
 def test_the_home_page_tells_of_the_latest_alone(site: Site) -> None:

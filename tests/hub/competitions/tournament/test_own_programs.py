@@ -31,7 +31,7 @@ BOARDS = [{"options": {"board": "duel"}}]
 
 def pass_checks(site: Site, *, passes: bool = True) -> None:
     """Write of the checks that wait that they were passed, or not; a check takes a few matches."""
-    steps = [{"step": "plays", "ok": passes, "problem": "it falls", "fix": "mend it"}]
+    steps = [{"step": "plays", "ok": passes, "problem": "it falls", "fix": "correct it"}]
     while site.queue.jobs:
         job, (bot, *_), _ = site.queue.jobs.pop(0)
         if job == CHECK:

@@ -86,7 +86,7 @@ def test_people_form_teams_join_wait_rename_and_leave(site: Site, host: Visitor)
     assert post(ann, f"{link}/team", link, name="Alpha")[0] == 303
     assert "this name is taken" in post(ben, f"{link}/team", link, name="ALPHA")[1]
     page = words_of(ann.open("/t/t1/my-team"))
-    code = re.findall(r"shall join: ([A-Z0-9]{8})", page)[0]
+    code = re.findall(r"want to join: ([A-Z0-9]{8})", page)[0]
     assert "No team of this tournament" in post(ben, f"{link}/member", link, code="XXXXXXXX")[1]
     assert post(ben, f"{link}/member", link, code=code.lower())[0] == 303
     assert "Alpha is full" in post(cy, f"{link}/member", link, code=code)[1]
@@ -143,7 +143,7 @@ def test_a_list_says_who_may_come_and_who_has(site: Site, host: Visitor) -> None
     lines = "e-mail,team\nann@example.org,Alpha\n\nbob@example.org\nann@example.org,Alpha"
     assert "line 2" in post(host, f"{HOST}/import", PEOPLE, lines="x@example.org\nnobody")[1]
     assert post(host, f"{HOST}/import", PEOPLE, lines=lines)[0] == 303
-    assert "2 addresses are new." in words_of(host.open(PEOPLE))
+    assert "2 addresses were added." in words_of(host.open(PEOPLE))
     link = invite(host, is_open="list")
     ann = site.player("Ann")
     assert "Only people on the host's list" in post(ann, f"{link}/team", link, name="Alpha")[1]
@@ -234,7 +234,7 @@ def test_a_mail_of_a_host_is_turned_off_with_one_click(site: Site, host: Visitor
     assert "Turn them off" in words_of(stranger.open(path))
     assert "everybody in a team (1)" in words_of(host.open(PEOPLE))
     done = stranger.send_form(path, {"List-Unsubscribe": "One-Click"})
-    assert "You get no more mails from the hosts of your tournaments." in words_of(done)
+    assert "You will get no more mails from the hosts of your tournaments." in words_of(done)
     assert "everybody in a team (0)" in words_of(host.open(PEOPLE))
     assert stranger.send_form(f"{path}x", {}).status_code == 404
 

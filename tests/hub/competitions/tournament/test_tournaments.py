@@ -218,7 +218,7 @@ def test_a_wrong_file_makes_nothing(
 
 @pytest.mark.parametrize("slug", ["", "A", "a b", "../x", "a-", "ä", "x" * 33])
 def test_a_bad_slug_is_refused(database: Database, hub_clock: StillClock, slug: str) -> None:
-    with pytest.raises(UsageError, match="cannot be an address"), database.writing() as session:
+    with pytest.raises(UsageError, match="is not a valid slug"), database.writing() as session:
         create(session, hub_clock, duel("", slug))
 
 
@@ -250,7 +250,7 @@ def test_teams_are_made_all_or_none(
         "line 4: longer than 40 characters",
         "line 5: no sandbox named MINSK",
         "line 6: this name is taken",
-        "line 7: the name holds invisible characters",
+        "line 7: the name contains invisible characters",
         "line 8: a name is missing",
     )
     with database.reading() as session:
@@ -290,7 +290,7 @@ def test_who_plays_out_of_competition_plays_in_new_sandboxes_too(
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        ({"at": datetime(2026, 11, 20, 17, 59, tzinfo=UTC)}, "The time lies in the past"),
+        ({"at": datetime(2026, 11, 20, 17, 59, tzinfo=UTC)}, "The time is in the past"),
         ({"title": "  "}, "Please enter a title"),
         ({"kind": "boards", "boards": [{"options": {"size": 8}}]}, "size 8 has no factor: sizes"),
         ({"kind": "boards"}, "Please enter a board"),

@@ -244,12 +244,12 @@ SPOILT: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
         lambda _: gzip.compress(b" " * (backups.LONGEST + 5)),
     ),
     "a later version": ("not a back-up of a hub", header_with(version=2)),
-    "a later revision": ("a newer one has made it", header_with(revision="9999")),
-    "a revision that is an option": ("a newer one has made it", header_with(revision="--sql")),
+    "a later revision": ("it was made by a newer one", header_with(revision="9999")),
+    "a revision that is an option": ("it was made by a newer one", header_with(revision="--sql")),
     "a row is missing": ("is missing", lambda file: packed(lines_of(file)[:-1])),
-    "a row too many": ("goes on", lambda file: packed([*lines_of(file), [1]])),
-    "a row is none": ("is none of it", with_line(-1, lambda _: {"id": 1})),
-    "a number too large": ("is none of it", with_line(1, lambda row: [2**70, *row[1:]])),
+    "a row too many": ("continues", lambda file: packed([*lines_of(file), [1]])),
+    "a row is none": ("is invalid", with_line(-1, lambda _: {"id": 1})),
+    "a number too large": ("is invalid", with_line(1, lambda row: [2**70, *row[1:]])),
     "two rows alike": ("does not take the back-up", two_alike),
     "rows of nobody": ("does not take", with_line(-1, lambda row: [99, *row[1:]])),
     "a table that is not ours": (
@@ -261,7 +261,7 @@ SPOILT: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
         other_tables(lambda tables: tables["maps"]["columns"].update(game="str")),
     ),
     "rows before what they name": (
-        "is none of it|does not take",
+        "is invalid|does not take",
         other_tables(lambda tables: tables.update(users=tables.pop("users"))),
     ),
 }

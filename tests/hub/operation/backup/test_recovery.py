@@ -188,7 +188,7 @@ def test_a_drill_finds_secrets_that_no_key_opens(guarded: Resources) -> None:
     job.do_daily(guarded)
     checks = {one.name: one for one in recovery.drill(guarded.settings)}
     assert not checks["secrets"].ok
-    assert "0 of 1 can be opened" in checks["secrets"].found
+    assert "0 of 1 can be decrypted" in checks["secrets"].found
 
 
 def test_the_commands_of_recovery(

@@ -78,7 +78,7 @@ class RatingChange:
         """How strong the opponents were thought to be, beside it."""
         ahead = round(self.strength - self.before.mu)
         if not ahead:
-            return "estimated as strong"
+            return "estimated equally strong"
         return f"estimated {abs(ahead)} {'higher' if ahead > 0 else 'lower'}"
 
     @property

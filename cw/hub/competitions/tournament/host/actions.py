@@ -81,7 +81,7 @@ def at_once(kind: EventKind) -> Callable[[Request], None]:
     def act(request: Request) -> None:
         row = competitions.lock(request.session, request.competition.id)
         if row.state not in BUTTONS[kind]:
-            raise UsageError("The tournament is not as you saw it.")
+            raise UsageError("The tournament has changed since you loaded the page.")
         title, text = kind.capitalize(), request.form.text.data
         event = NewEvent(kind, request.clock(), title, text, announced=True)
         # A moment later its time lies in the past already.
@@ -113,14 +113,14 @@ def remove(request: Request) -> None:
 def carry_over(request: Request) -> str:
     """Begin the final."""
     if not request.do(rounds.carry_over):
-        return "The final was begun already."
+        return "The final has already begun."
     return "The final begins when the open rounds are over."
 
 
 def add_listed_teams(request: Request) -> str:
     """Add the teams of a list."""
     ids = request.do(add_teams, request.form.teams())
-    return f"{len(ids)} teams are added." if len(ids) > 1 else "The team is added."
+    return f"{len(ids)} teams were added." if len(ids) > 1 else "The team was added."
 
 
 def set_bot(request: Request) -> str:
@@ -129,7 +129,7 @@ def set_bot(request: Request) -> str:
     lack_secrets = request.do_to_teams(teams.set_bot, bot)
     if not bot.startswith(BUILTIN):
         check_address(bot.strip(), resources().settings)
-    return f"The bot is set. {WHERE_SECRET}" if lack_secrets else "The bot is set."
+    return f"The bot was set. {WHERE_SECRET}" if lack_secrets else "The bot was set."
 
 
 def announce(request: Request) -> str:
@@ -137,14 +137,17 @@ def announce(request: Request) -> str:
     address = resources().settings.address
     number = request.do(announcements.announce, request.form.announcement(), address=address)
     if number is None:
-        return "It is announced."
-    return f"It is announced, and mailed to {number} {'person' if number == 1 else 'people'}."
+        return "The announcement was published."
+    return (
+        f"The announcement was published, and mailed to {number} "
+        f"{'person' if number == 1 else 'people'}."
+    )
 
 
 def import_guests(request: Request) -> str:
     """Add the addresses of a list, of a file, or of both."""
     number = sum(request.do(invitations.import_guests, text) for text in request.form.texts())
-    return f"{number} addresses are new." if number != 1 else "1 address is new."
+    return f"{number} addresses were added." if number != 1 else "1 address was added."
 
 
 PAGE, TEAMS, EVENTS, ROUNDS = "host.page", "host.teams", "host.events", "host.rounds"
@@ -155,30 +158,32 @@ ACTIONS: Final[Mapping[str, Action]] = {
         kind: Action(PAGE, forms.PauseForm, at_once(kind), f"{kind.capitalize()}: done.")
         for kind in BUTTONS
     },
-    "end": Action(PAGE, forms.EndForm, end, "End: done. For an hour you can undo it."),
+    "end": Action(
+        PAGE, forms.EndForm, end, "It ends after the last round. For an hour you can undo this."
+    ),
     "undo-end": Action(
         PAGE,
         forms.HostForm,
         lambda request: request.do(undo.undo_end),
-        "The end is undone: the tournament goes on.",
+        "The end was undone: the tournament continues.",
     ),
     "add-sandbox": Action(
         PAGE,
         forms.SandboxForm,
         lambda request: request.do(add_group, request.form.group()),
-        "The sandbox is added.",
+        "The sandbox was added.",
     ),
     "describe": Action(
         PAGE,
         AboutForm,
         lambda request: request.do(competitions.describe, **request.form.words()),
-        "The words are saved.",
+        "The texts were saved.",
     ),
     "settings": Action(
         PAGE,
         forms.SettingsForm,
         lambda request: request.do(change_settings, request.form.values()),
-        "The settings are saved.",
+        "The settings were saved.",
     ),
     "carry-over": Action(PAGE, forms.CarryOverForm, carry_over),
     "add-teams": Action(TEAMS, forms.AddTeamsForm, add_listed_teams),
@@ -186,38 +191,38 @@ ACTIONS: Final[Mapping[str, Action]] = {
         TEAMS,
         forms.TeamsForm,
         lambda request: request.do_to_teams(teams.revoke_tokens),
-        "The tokens are revoked.",
+        "The tokens were revoked.",
     ),
     "move": Action(
         TEAMS,
         forms.GroupForm,
         lambda request: request.do_to_teams(teams.move, request.form.group.data),
-        "The teams are moved.",
+        "The teams were moved.",
     ),
     "out-of-competition": Action(
         TEAMS,
         forms.TeamsForm,
         lambda request: request.do_to_teams(teams.set_out_of_competition),
-        "The teams play out of competition.",
+        "The teams now play out of competition.",
     ),
     "compete": Action(
         TEAMS,
         forms.GroupForm,
         lambda request: request.do_to_teams(teams.compete, request.form.group.data),
-        "The teams compete.",
+        "The teams compete again.",
     ),
     "set-bot": Action(TEAMS, forms.BotForm, set_bot),
     "machine": Action(
         TEAMS,
         forms.MachineForm,
         lambda request: request.do_to_teams(teams.set_machine, request.form.machine.data),
-        "The machine is set.",
+        "The address of the machine was saved.",
     ),
     "disqualify": Action(
         TEAMS,
         forms.DisqualifyForm,
         lambda request: request.do_to_each_team(disqualify, request.form.reason.data),
-        "The teams are disqualified.",
+        "The teams were disqualified.",
     ),
     "reinstate": Action(
         TEAMS,
@@ -229,57 +234,57 @@ ACTIONS: Final[Mapping[str, Action]] = {
         TEAMS,
         forms.RemoveForm,
         remove,
-        "The teams are removed. For an hour you can undo it.",
+        "The teams were removed. For an hour you can undo it.",
     ),
     "undo-remove": Action(
         TEAMS,
         forms.TeamsForm,
         lambda request: request.do_to_teams(undo.undo_remove),
-        "The teams are back.",
+        "The teams were restored.",
     ),
     "invite": Action(
         PEOPLE,
         people_forms.InvitationForm,
         lambda request: request.do(invitations.invite, **request.form.values()),
-        "The invitation is saved.",
+        "The invitation was saved.",
     ),
     "import": Action(PEOPLE, people_forms.ImportForm, import_guests),
     "add-host": Action(
         PEOPLE,
         people_forms.NameForm,
         lambda request: request.do(hosts.add_host, request.form.name.data),
-        "They lead the tournament too.",
+        "The host was added.",
     ),
     "remove-host": Action(
         PEOPLE,
         people_forms.RemoveHostForm,
         lambda request: request.do(hosts.remove_host, request.form.name.data),
-        "They lead the tournament no more.",
+        "The host was removed.",
     ),
     "announce": Action(PEOPLE, people_forms.AnnouncementForm, announce),
     "add-event": Action(
         EVENTS,
         forms.EventForm,
         lambda request: request.do(add_event, request.form.event()),
-        "The event is planned.",
+        "The event was planned.",
     ),
     "remove-event": Action(
         EVENTS,
         forms.RemoveEventForm,
         lambda request: request.do(remove_event, request.form.event.data),
-        "The event is called off.",
+        "The event was called off.",
     ),
     "void": Action(
         ROUNDS,
         forms.VoidForm,
         lambda request: request.do(rounds.void, request.form.match.data, request.form.reason.data),
-        "The match is void.",
+        "The match was called off.",
     ),
     "play-again": Action(
         ROUNDS,
         forms.MatchForm,
         lambda request: request.do(rounds.play_again, request.form.match.data),
-        "The match is played again.",
+        "The match will be played again.",
     ),
     "void-round": Action(
         ROUNDS,
@@ -287,7 +292,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
         lambda request: request.do(
             rounds.void_round, request.form.round.data, request.form.reason.data
         ),
-        "The round is void.",
+        "The round was called off.",
     ),
 }
 """By the last word of the address to which the form is sent."""

@@ -30,11 +30,11 @@ SET_NUMBERS: Final = ("parallel", "per_bot", "round_every", "finalists", "tokens
 """The settings that a host changes by a number."""
 
 EVENT_KINDS: Final = {
-    "note": "Note: only told",
-    "boards": "Boards: new types of game fields",
+    "note": "Note: only an announcement",
+    "boards": "Boards: new boards to play on",
     "start": "Start: the rounds begin",
-    "pause": "Pause: waiting matches are held",
-    "resume": "Resume: they go on",
+    "pause": "Pause: waiting matches do not start",
+    "resume": "Resume: waiting matches start again",
     "final": "Final: the strongest teams go to the final sandbox",
     "end": "End: the last round is played out",
 }
@@ -228,7 +228,7 @@ class CardsForm(TeamsForm):
         validators=[
             needs(
                 lambda nonce: not nonce or bool(re.fullmatch("[0-9a-f]{32}", nonce)),
-                "This form is broken: please load the page again",
+                "This form is incomplete: please load the page again",
             )
         ]
     )
@@ -331,7 +331,7 @@ def read_boards(text: str) -> list[dict[str, Any]]:
         try:
             return cast(list[dict[str, Any]], json.loads(text))
         except (ValueError, RecursionError):
-            raise UsageError("This is no JSON list of boards") from None
+            raise UsageError("This is not a JSON list of boards") from None
     return [read_board(line.strip()) for line in text.splitlines() if line.strip()]
 
 

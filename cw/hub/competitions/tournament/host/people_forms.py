@@ -1,4 +1,4 @@
-"""The forms by which a host invites people, tells them something, and shares the lead."""
+"""The forms by which a host invites people, announces something, and adds other hosts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class NameForm(HostForm):
 
 
 class RemoveHostForm(NameForm):
-    """Let a host lead no more: the box is ticked."""
+    """Remove a host: the box is ticked."""
 
     sure = StringField(
         validators=[needs(bool, "Nothing has changed: tick the box to remove the host")]

@@ -196,7 +196,7 @@ def hold_round(session: Session, competition: int, round_id: int) -> Competition
     if times is None:
         raise UsageError("this tournament has no such round")
     if times.closed_at is not None:
-        raise UsageError("this round is over: its points were given")
+        raise UsageError("this round is over: its points have been awarded")
     return row
 
 

@@ -1,4 +1,4 @@
-"""What a host can take back for an hour: the end of a tournament, and the removal of teams."""
+"""What a host can undo for an hour: the end of a tournament, and the removal of teams."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ SENT_TO: Final[dict[Audience, str]] = {
     "no bot": "to teams without a bot that works",
 }
 TOO_MANY: Final = (
-    f"A tournament mails at most {MOST_IN_AN_HOUR} announcements an hour:"
-    " show this one on the pages alone, or wait"
+    f"A tournament mails at most {MOST_IN_AN_HOUR} announcements an hour: show "
+    "this one only on the pages, or wait"
 )
 SENT_ALREADY: Final = "This was mailed within the last hour already"
 TOO_MANY_PEOPLE: Final = f"More than {MOST_PEOPLE:,} people would get a mail"

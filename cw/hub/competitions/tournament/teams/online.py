@@ -41,8 +41,8 @@ ELSEWHERE: Final = (
     " practice matches on another machine."
 )
 NO_WALLS: Final = (
-    "Your bot is an uploaded program, and nobody plays with those by hand on this server, as it"
-    " has no bubblewrap to run them in."
+    "Your bot is an uploaded program, and this server has no bubblewrap to run it "
+    "in: you cannot play against people with it here."
 )
 
 

@@ -46,7 +46,7 @@ routes = Blueprint("my_team", __name__)
 NOT_JOINED: Final = "Enter your login token to see your team."
 NO_KIT: Final = "There is no such kit."
 CHECKING: Final = "Your bot is being checked."
-NO_CHECKS: Final = "Checks cannot be made right now. Please try again soon."
+NO_CHECKS: Final = "Bots cannot be checked right now. Please try again soon."
 SAVED: Final = "Your bot settings were saved"
 PLAYS_NEXT: Final = "plays from the next match"
 
