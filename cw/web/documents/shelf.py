@@ -1,4 +1,4 @@
-"""The documents that players read, as they stand in docs/."""
+"""The documentation for players, from docs/."""
 
 from __future__ import annotations
 
@@ -25,65 +25,65 @@ from cw.web.documents.markdown import (
 
 SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
     "Begin": {
-        "first-bot": "From nothing to a bot that beats random, for each of the five games.",
-        "workshop": "A bot written in the browser, beside its match, with the line that failed.",
-        "first-game-ai": "Circuit Wars: from random moves to a bot that thinks ahead.",
-        "kits": "A bot to start from for each game, in eight languages.",
+        "first-bot": "Write a bot that beats the random player, for each of the five games.",
+        "workshop": "Write a bot in the browser, next to its match; errors are marked in the code.",
+        "first-game-ai": "Circuit Wars: from random moves to a bot that plans ahead.",
+        "kits": "Starter bots for each game, in eight languages.",
         "notebook": "Play matches in Jupyter, and watch them below the cell.",
     },
     "Get stronger": {
-        "lost-match": "Ask a bot its questions again, and find the turn that lost the match.",
-        "lab": "Is the new version stronger, which numbers are best, and why did it lose?",
-        "strategies": "The built-in opponents from random to expert, and how strong they are.",
-        "envs": "Every game for PettingZoo and Gymnasium, and a program that learns one.",
-        "ci-of-a-bot": "Check a bot and let it play ten matches on each push.",
+        "lost-match": "Send your bot the queries of a match again, and find the losing turn.",
+        "lab": "Compare versions, tune parameters, and find out why a match was lost.",
+        "strategies": "The built-in opponents, from random to expert, and their measured strength.",
+        "envs": "Every game as a PettingZoo and Gymnasium environment; a training example.",
+        "ci-of-a-bot": "Check a bot and play ten matches on each push.",
     },
     "Compete": {
-        "hub/players": "A hub for players: an account, bots, practice, ratings.",
-        "hub/contests": "The competitions of a hub: daily games, rated play, cups.",
+        "hub/players": "A hub for players: accounts, bots, practice, ratings.",
+        "hub/contests": "The competitions of a hub: daily games, rated matches, cups.",
         "hub/tournaments": "Tournaments of teams, from the groups to the final.",
-        "championship": "Many teams on your own machine: formats, ranking, tie-breaks.",
+        "championship": "Run a championship on your own machine: formats, ranking, tie-breaks.",
     },
     "Look up": {
-        "mistakes": "What the author of a bot that breaks reads, and what to do.",
-        "faults": "Each mistake of a bot: its name, and the sentence that its author reads.",
+        "mistakes": "Error messages for common mistakes in a bot, and how to fix them.",
+        "faults": "Each kind of fault, and its message to the bot's author.",
         "default-protocol": "How bots of a new game communicate, over lines or HTTP.",
-        "commands": "Everything that cw can do.",
-        "replay": "The file of a match: draw it, replay it, verify it.",
-        "viewer": "Matches and replays in the browser, and playing by hand.",
-        "sandbox": "How programs of bots are isolated, and what they may use.",
-        "api": "Programs that read a hub, and manage its bots.",
-        "glossary": "One word for each thing.",
+        "commands": "All commands of cw.",
+        "replay": "The replay format: how to draw, replay and verify a match.",
+        "viewer": "Watch matches and replays in the browser, and play by hand.",
+        "sandbox": "How programs are isolated, and what they may use.",
+        "api": "Read a hub and manage bots from a program.",
+        "glossary": "The terms of this site, one per concept.",
     },
     "Go further": {
-        "add-a-game": "A game of your own: one folder and one line, and the tests come for free.",
-        "server": "A server for a class: settings, rooms, what is refused.",
+        "add-a-game": "Create your own game: one folder and one line; the tests are included.",
+        "server": "Run a server for a class: settings, rooms, security.",
     },
 }
-"""What a reader wants to do, the names of the documents for it, and what each is about."""
+"""The purposes of readers; for each, the names of its documents and a summary of each."""
 
 NAMES: Final = tuple(name for documents in SHELVES.values() for name in documents)
 
 
 COMMENT: Final = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
-"""What a document says to the tests, in a line of its own."""
+"""A comment for the tests, on a separate line of a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayersDocument:
-    """A document as its page shows it."""
+    """A document, as its page shows it."""
 
     name: str
-    """That of its file below docs/, without `.md`."""
+    """The path of its file below docs/, without `.md`."""
     title: str
     text: Markup
-    """All but the title."""
+    """The text without the title."""
     contents: tuple[Heading, ...]
 
 
 @lru_cache
 def document(name: str) -> PlayersDocument:
-    """Read one of NAMES, once: documents do not change while a process runs."""
+    """Read one of NAMES; cached, because documents do not change while a process runs."""
     text = asset(f"docs/{name}.md").read_text(encoding="utf-8")
     tokens = MARKDOWN.parse(COMMENT.sub("", text))
     anchor_headings(tokens)
@@ -98,7 +98,7 @@ def document(name: str) -> PlayersDocument:
 
 
 def place_of(target: str, name: str) -> str | None:
-    """Return where a link in a document leads: to a page here or elsewhere, None for no page."""
+    """Return the address of a link in a document, here or on another site; None without a page."""
     if target.startswith(("http://", "https://")):
         return target
     file, _, anchor = target.partition("#")
