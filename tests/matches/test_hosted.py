@@ -173,4 +173,4 @@ def test_private_addresses_can_be_forbidden() -> None:
         spec = MatchSpec("forbidden", "hexagon", tuple(bots), 1, {"size": 3}, isolation=isolation)
         faults.append(asyncio.run(run_match(spec)).faults[0].detail)
     assert "is a private address" in faults[0]
-    assert "nobody listens" in faults[1]
+    assert "nothing listens" in faults[1]

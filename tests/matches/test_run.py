@@ -151,12 +151,12 @@ def test_without_two_ready_bots_no_turn_is_played(tmp_path: Path) -> None:
     assert played.turns == []
 
 
-def test_nobody_listens() -> None:
+def test_nothing_listens() -> None:
     bots = ["builtin:random", "http://127.0.0.1:9"]
     played = play("hexagon", bots).record
     assert played.outcome is not None
     assert (played.outcome.reason, played.outcome.winner) == ("disconnected", 1)
-    assert "nobody listens" in played.faults[0].fault.detail
+    assert "nothing listens" in played.faults[0].fault.detail
     bots = ["builtin:sample", "http://127.0.0.1:9"]
     played = play("end-of-codes", [*bots, "builtin:sample"], M=5, MAX_HP=2).record
     assert played.faults[0].fault.detail == "initiate_could_not_connect"
