@@ -82,6 +82,7 @@ def test_a_bot_is_typed_kept_saved_and_played(walk: Walk) -> None:  # noqa: F811
 SLOW = "import time; time.sleep(0.2); return ('walk', (0, 1))"
 
 
+@pytest.mark.thorough
 def test_a_bot_is_run_without_a_version(walk: Walk) -> None:  # noqa: F811
     walk.be("Ann")
     page = walk.open("/workshop/paint/")

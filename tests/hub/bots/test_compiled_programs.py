@@ -62,6 +62,7 @@ def test_what_the_compiler_says_stands_with_the_version(owner: Owner) -> None:
     assert "\x1b" not in page.text
 
 
+@pytest.mark.thorough
 @NO_CC
 def test_warnings_of_a_build_stay_with_the_version_that_plays(owner: Owner) -> None:
     source = kit("paint", "c")

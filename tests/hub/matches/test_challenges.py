@@ -277,6 +277,7 @@ def test_a_player_challenges_a_bot_and_both_owners_see_the_series(
     assert "Matches 0" not in words_of(visitor.open("/matches"))
 
 
+@pytest.mark.thorough
 @ON_SQLITE
 def test_thirty_matches_an_hour_and_what_is_refused_costs_nothing(
     hexagon: tuple[Site, Visitor, Visitor],

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -73,6 +74,7 @@ def replays(resources: Resources) -> set[str]:
     return {key for key in resources.objects.keys("replays") if ".cw." not in key}
 
 
+@pytest.mark.thorough
 def test_of_a_year_the_last_days_and_the_strongest_of_each_month_are_left(
     resources: Resources, hub_clock: StillClock
 ) -> None:

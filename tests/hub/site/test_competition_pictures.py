@@ -11,6 +11,7 @@ from PIL import Image
 
 from cw.hub.accounts.forms import NO_PICTURE
 from cw.hub.competitions import verbs as competitions
+from tests.effort import first_is_fast
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.program import make_admin
 from tests.hub.sites import Site, Visitor, words_of
@@ -66,11 +67,13 @@ def run(site: Site, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "pages", "settings"),
-    [
-        ("daily", ["/ranking?game=paint", "/"], {}),
-        ("rated", ["/leaderboard?game=paint", "/"], {}),
-        ("cup", ["/cup/paint", "/cup/", "/"], {"bots": "Ann,Bob"}),
-    ],
+    first_is_fast(
+        [
+            ("daily", ["/ranking?game=paint", "/"], {}),
+            ("rated", ["/leaderboard?game=paint", "/"], {}),
+            ("cup", ["/cup/paint", "/cup/", "/"], {"bots": "Ann,Bob"}),
+        ]
+    ),
 )
 def test_a_picture_is_chosen_with_a_new_competition_and_shown_everywhere(
     site: Site, ada: Visitor, kind: str, pages: list[str], settings: dict[str, str]
@@ -99,10 +102,12 @@ def test_what_is_no_picture_makes_no_competition(site: Site, ada: Visitor) -> No
 
 @pytest.mark.parametrize(
     ("kind", "page", "verb"),
-    [
-        ("rated", "/competitions/rated/paint", "picture"),
-        ("tournament", "/t/paint/host", "picture"),
-    ],
+    first_is_fast(
+        [
+            ("rated", "/competitions/rated/paint", "picture"),
+            ("tournament", "/t/paint/host", "picture"),
+        ]
+    ),
 )
 def test_a_host_changes_and_removes_it(
     site: Site, ada: Visitor, kind: str, page: str, verb: str

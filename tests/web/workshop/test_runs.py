@@ -82,8 +82,9 @@ def workshop(make: Make) -> Workshop:
     return make("paint")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
-    "game", first_is_fast(["paint", "circuit-wars", "code-battle", "end-of-codes", "hexagon"])
+    "game", ["paint", "circuit-wars", "code-battle", "end-of-codes", "hexagon"]
 )
 def test_a_kit_plays_at_once(make: Make, game: str) -> None:
     workshop = make(game)

@@ -314,6 +314,7 @@ def test_a_version_of_ones_own_is_an_opponent_and_one_of_others_is_not(site: Sit
     assert ben.run(400, opponent="Painter/1")["error"]
 
 
+@pytest.mark.thorough
 def test_the_place_in_the_queue_is_told(site: Site) -> None:
     authors = [Author(site, name) for name in ("Ann", "Ben", "Cleo")]
     for author in authors:

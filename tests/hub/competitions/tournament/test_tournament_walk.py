@@ -41,6 +41,7 @@ def evening(site: Site) -> Evening:
     return Evening(site, TournamentConfig("t1", "hexagon", "Duel", 1, settings, groups, teams))
 
 
+@pytest.mark.thorough
 def test_a_tournament_from_its_cards_to_its_prizes(evening: Evening, bots: dict[str, str]) -> None:
     assert "The tournament has not started yet." in evening.words(LADDER)
     assert "No event planned" in evening.words(LADDER)
