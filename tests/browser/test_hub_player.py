@@ -74,7 +74,7 @@ def see_it_die(page: Page, hub: Hub) -> None:
     """Read on all pages that the bot is inactive, and in a mail what to do."""
     letters = hub.postbox.wait_for(f"Your bot {MINE} is inactive", 1)
     letter = letters["ann@example.org"]
-    assert "start it again" in letter
+    assert "Start it again" in letter
     match = re.search(rf"{re.escape(hub.address)}(/bot/\S+)", letter)
     assert match
     page.goto(match[1])
