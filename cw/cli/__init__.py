@@ -71,9 +71,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "doctor": Place(
         "cw.cli.doctor:doctor", "Check whether this machine has everything the arena needs."
     ),
-    "bench": Place(
-        "cw.cli.bench:bench", "Measure the speed of the arena beside reference programs."
-    ),
+    "bench": Place("cw.cli.bench:bench", "Measure the speed of the arena, relative to yardsticks."),
     "hub": Place("cw.cli.hub:hub", "Run a site where people bring bots and watch them play."),
     "completion": Place(
         "cw.cli.completion:completion",
