@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from flask import (
     Blueprint,
@@ -17,12 +18,15 @@ from flask import (
 from cw.errors import CapacityError, RegistrationError, UnknownTeam
 from cw.games.circuit_wars import protocol
 from cw.games.rules import Json
-from cw.server.guard import changes_the_game
+from cw.server.guard import plays
 from cw.server.lobby import replay_address
 from cw.server.rooms import CircuitObservation, Room, RoomRegistry
 from cw.server.settings import ServerSettings
 
 routes = Blueprint("circuit_wars", __name__)
+
+MONITOR: Final = "X-Monitor"
+"""The header of our own monitor: any other page may be a player."""
 
 
 @routes.get("/")
@@ -37,7 +41,7 @@ def monitor(room: str | None = None) -> Response:
 def status(room: str | None = None) -> Response:
     """Return the status document; 304 if nothing but the clock has changed since the ETag."""
     playing = _rooms().find(room)
-    observation = playing.session.look(as_client=not is_page())
+    observation = playing.session.look(as_client=MONITOR not in request.headers)
     tag = f'"{observation.snapshot.tag}"'
     headers = {"Cache-Control": "no-store", "ETag": f"W/{tag}"}
     if tag in request.headers.get("If-None-Match", ""):
@@ -49,7 +53,7 @@ def status(room: str | None = None) -> Response:
 
 @routes.get("/reg/", defaults={"team_id": ""})
 @routes.get("/reg/<path:team_id>")
-@changes_the_game
+@plays
 def reg(team_id: str, room: str | None = None) -> Response:
     """Register a team."""
     try:
@@ -62,7 +66,7 @@ def reg(team_id: str, room: str | None = None) -> Response:
 @routes.get("/move/<team_id>", defaults={"move": ""})
 @routes.get("/move/<team_id>/", defaults={"move": ""})
 @routes.get("/move/<team_id>/<path:move>")
-@changes_the_game
+@plays
 def move(team_id: str, move: str, room: str | None = None) -> Response:
     """Make a move, and give the status document after it."""
     playing = _rooms().find(room)
@@ -76,7 +80,7 @@ def move(team_id: str, move: str, room: str | None = None) -> Response:
 
 
 @routes.get("/restart")
-@changes_the_game
+@plays
 def restart(room: str | None = None) -> Response:
     """Forget both teams and begin a new game (development only)."""
     if not _settings().restart:
@@ -97,11 +101,6 @@ def history(room: str | None = None) -> Response:
         "replay": replay_address(snapshot.replay),
     }
     return _json(about | protocol.history_document(session.start, turns))
-
-
-def is_page() -> bool:
-    """Return whether a page asks, by what the monitor and browsers add to a request."""
-    return any(mark in request.headers for mark in ("X-Requested-With", "Sec-Fetch-Mode"))
 
 
 def _rooms() -> RoomRegistry:
