@@ -53,7 +53,7 @@ def moving(session: Session, team: str) -> Iterator[None]:
 def test_a_client_may_register_before_its_start_has_been_noticed() -> None:
     async def scenario(session: Session) -> None:
         async def start() -> Fault:
-            assert await asyncio.to_thread(session.register, "ann") == 1
+            assert (await asyncio.to_thread(session.register, "ann")).player == 1
             return Fault("crashed", "it has registered and gone")
 
         seat = ClientSeat(session, 1, GITHUB, "http://127.0.0.1:5000", start)

@@ -54,8 +54,8 @@ def test_whatever_is_done_is_done_alone(clock: FakeClock) -> None:
 class TestRegistration:
     def test_seats_in_order(self, clock: FakeClock) -> None:
         session = open_desk(clock)
-        assert (code(session), session.register("a")) == (100, 1)
-        assert (code(session), session.register("B9")) == (101, 2)
+        assert (code(session), session.register("a").player) == (100, 1)
+        assert (code(session), session.register("B9").player) == (101, 2)
         assert code(session) == 201
 
     @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ class TestRegistration:
         session = open_desk(clock)
         with pytest.raises(InvalidTeamId, match="1 to 10 letters or digits"):
             session.register(team_id)
-        assert session.register("a" * 10) == 1
+        assert session.register("a" * 10).player == 1
 
     def test_a_taken_id_is_refused_and_may_be_tried_again(self, clock: FakeClock) -> None:
         session = open_desk(clock)
         session.register("a")
         with pytest.raises(TeamIdTaken):
             session.register("a")
-        assert session.register("A") == 2
+        assert session.register("A").player == 2
 
     @pytest.mark.parametrize("team_id", ["a", "c"])
     def test_nobody_can_join_a_game_that_has_started(self, clock: FakeClock, team_id: str) -> None:
@@ -94,7 +94,7 @@ class TestRegistration:
 
     def test_github_names(self, clock: FakeClock) -> None:
         session = open_desk(clock, team_ids=GITHUB)
-        assert session.register("a-" + "b" * 37) == 1
+        assert session.register("a-" + "b" * 37).player == 1
         with pytest.raises(InvalidTeamId, match="39"):
             session.register("b" * 40)
 
@@ -138,7 +138,7 @@ class TestVanishedTeams:
         for _ in range(5):
             clock.advance(ABSENCE)
             session.look(as_client=True)
-        assert session.register("b") == 2
+        assert session.register("b").player == 2
 
     def test_who_does_not_ask_gives_it_back_whoever_looks_on(self, clock: FakeClock) -> None:
         session = open_desk(clock)
@@ -154,8 +154,8 @@ class TestVanishedTeams:
         session = open_desk(clock)
         session.register("a")
         clock.advance(ABSENCE + 1)
-        assert session.register("b") == 1
-        assert session.register("a") == 2
+        assert session.register("b").player == 1
+        assert session.register("a").player == 2
 
     def test_who_comes_back_too_late_is_unknown(self, clock: FakeClock) -> None:
         session = open_desk(clock)
@@ -183,7 +183,7 @@ class TestVanishedTeams:
         session = open_desk(clock, limit=None)
         session.register("a")
         clock.advance(100 * ABSENCE)
-        assert session.register("b") == 2
+        assert session.register("b").player == 2
 
     def test_who_starts_again_is_told_when_the_name_is_free(self, clock: FakeClock) -> None:
         session = open_desk(clock)
@@ -279,7 +279,7 @@ class DeskAndClock(RuleBasedStateMachine):
                 self.session.register(team)
         else:
             self.teams.append(team)
-            assert self.session.register(team) == len(self.teams)
+            assert self.session.register(team).player == len(self.teams)
             self.began = self.heard = self.clock()
 
     @rule(
