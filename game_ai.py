@@ -99,9 +99,8 @@ def clear_board() -> None:
     # Only if the match is still the one that we saw: otherwise a new one has begun.
     answer = request("restart", seen=status.headers.get("ETag"))
     if answer.status_code not in (200, 409):
-        sys.exit(
-            f"The match at {SERVER}/ is over, and no new one starts: {answer.json().get('error')}"
-        )
+        reason = answer.json().get("error")
+        sys.exit(f"The match at {SERVER}/ is over, and no new one can start: {reason}")
 
 
 def announce(team_id: str, seat: Seat) -> None:

@@ -20,9 +20,11 @@ from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cw.cli.bots import join
+from cw.errors import Failure
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import FakeClock
+from tests.conftest import FakeClock, Serve
 from tests.effort import amount
 from tests.server.served import Served, serving_process
 from tests.test_clients import start
@@ -221,6 +223,53 @@ def test_of_three_clients_two_meet_and_the_third_waits(random: Random, state: st
     assert sorted(seat.player for seat in seats.values()) == [1, 2]
     assert teams_of(app) == set(seats)
 
+
+# After a restart by somebody who did not look
+
+
+def test_a_client_does_not_play_in_a_match_of_others(serve: Serve) -> None:
+    server = serve(create_app(SiteSettings(timeout=-1)))
+    module, seat = client(server), client(server).register("alice")
+    built_in = join.Server(f"{server}/rooms/x")
+    place = join.take_seat(built_in, "greedy", 0)
+    for prefix in (server, f"{server}/rooms/x"):
+        for path in ("restart", "reg/bob", "reg/carol"):
+            ask(prefix, path)
+    assert module.play("alice", seat) is None
+    assert join.play(built_in, "greedy", "greedy", place, 0, 0) is None
+    for prefix in (server, f"{server}/rooms/x"):
+        assert ask(prefix, "history")["moves"] == []
+        assert ask(prefix, "status")["status_code"] == 201
+
+
+def test_a_client_whose_match_is_restarted_says_so(serve: Serve) -> None:
+    server = serve(create_app(SiteSettings(timeout=-1)))
+    module = client(server)
+    seat = module.register("alice")
+    built_in = join.Server(f"{server}/rooms/x")
+    place = join.take_seat(built_in, "greedy", 0)
+    for prefix in (server, f"{server}/rooms/x"):
+        ask(prefix, "reg/bob")
+    with ThreadPoolExecutor(1) as threads:
+        for prefix, play, failure, says in (
+            (server, partial(module.play, "alice", seat), SystemExit, "run this again"),
+            (
+                f"{server}/rooms/x",
+                partial(join.play, built_in, "greedy", "greedy", place, 0, 0),
+                Failure,
+                "join again",
+            ),
+        ):
+            playing = threads.submit(play)
+            until = time.monotonic() + PATIENCE
+            while not ask(prefix, "history")["moves"]:
+                assert time.monotonic() < until
+            ask(prefix, "restart")
+            with pytest.raises(failure, match=says):
+                playing.result(PATIENCE)
+
+
+# On the real server
 
 # On the real server
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import requests
@@ -209,12 +210,63 @@ class TestRestart:
         assert not any(map(any, status["board"]))
         server.start()
 
+    @pytest.mark.parametrize("prefix", ["", "/rooms/x"])
+    @pytest.mark.parametrize("form", ["{}", 'W/"{}"', '"{}"'])
+    def test_only_what_was_seen_is_forgotten(self, server: Server, prefix: str, form: str) -> None:
+        server.start(prefix)
+        tag = server.ask(f"{prefix}/status").headers["ETag"]
+        seen = form.format(tag.removeprefix("W/").strip('"'))
+        path = f"{prefix}/restart?{urlencode({'seen': seen})}"
+        assert server.json(path)["status_code"] == 100
+        server.json(f"{prefix}/reg/c")
+        refused = server.ask(path)
+        assert (refused.status_code, refused.headers["Cache-Control"]) == (409, "no-store")
+        assert list(refused.json()) == [*KEYS, "error"]
+        assert refused.json()["status_code"] == 101
+        assert "has changed since you looked" in refused.json()["error"]
+        assert server.json(f"{prefix}/history")["teams"] == ["c"]
+
+    def test_the_answer_to_a_registration_has_the_tag_of_what_began_with_it(
+        self, server: Server
+    ) -> None:
+        for team in "ab":
+            tag = server.ask(f"/reg/{team}").headers["ETag"]
+            assert server.ask("/status").headers["ETag"] == tag
+        assert "ETag" not in server.ask("/reg/c").headers
+
+    def test_whoever_waits_gives_the_own_seat_back_unless_somebody_has_come(
+        self, server: Server
+    ) -> None:
+        own = urlencode({"seen": server.ask("/reg/a").headers["ETag"]})
+        assert server.json(f"/restart?{own}")["status_code"] == 100
+        own = urlencode({"seen": server.ask("/reg/a").headers["ETag"]})
+        server.json("/reg/b")
+        assert server.ask(f"/restart?{own}").status_code == 409
+        assert server.code() == 201
+
+    @pytest.mark.parametrize(
+        "seen",
+        ["", "0", "*", "W/", '""', "x" * 9000, "%00", "%ff", "0" * 12, "g" * 12 + "-1", "-1"],
+    )
+    def test_what_is_no_tag_restarts_nothing(self, server: Server, seen: str) -> None:
+        server.start()
+        answer = server.ask(f"/restart?seen={seen}")
+        assert (answer.status_code, "not the ETag" in answer.json()["error"]) == (400, True)
+        assert server.code() == 201
+
+    @pytest.mark.parametrize("tag", ["0" * 12 + "-1", "0" * 12 + "-" + "9" * 9000])
+    def test_a_tag_of_an_earlier_run_restarts_nothing(self, server: Server, tag: str) -> None:
+        server.start()
+        assert server.ask(f"/restart?seen={tag}").status_code == 409
+        assert server.code() == 201
+
     def test_it_can_be_removed(self, make: Any) -> None:
         server = make(restart=False)
         server.start()
         response = server.ask("/restart")
         assert (response.status_code, "turned off" in response.json()["error"]) == (404, True)
         assert server.ask("/rooms/x/restart").status_code == 404
+        assert server.ask("/restart?seen=any").status_code == 404
         assert server.code() == 201
 
 
