@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn
+from contextlib import contextmanager, suppress
+from typing import NamedTuple, NoReturn
 
 import requests
 
@@ -34,7 +34,10 @@ def choose(board: Board, player: int) -> tuple[int, int, str]:
 # Below this line is the loop that plays a match over HTTP. You need not change it.
 
 PAUSE = float(os.environ.get("CW_PAUSE", "0.2"))
-"""Seconds to wait before each request after the first one."""
+"""Seconds to wait before each request."""
+
+FAREWELL = 1
+"""Seconds in which the players of a match can see that it is over, before it is cleared away."""
 
 PATIENCE = 10
 """Seconds that an opponent has to see that the match is over."""
@@ -43,56 +46,97 @@ session = requests.Session()
 session.trust_env = False
 
 
-def ask(path: str) -> dict:
-    """Return the JSON answer of a route of the server; exit with a message if there is none."""
+class Seat(NamedTuple):
+    """Your place at the server."""
+
+    player: int
+    tag: str | None
+    """The ETag of the status while you wait for an opponent: any other one is not your match."""
+
+
+def request(path: str, **query: str | None) -> requests.Response:
+    """Return the answer of a route of the server; exit with a message if it is not JSON."""
+    time.sleep(PAUSE)
     try:
-        return session.get(f"{SERVER}/{path}", timeout=10).json()
+        answer = session.get(f"{SERVER}/{path}", params=query, timeout=10)
+        answer.json()
     except requests.exceptions.ConnectionError:
         sys.exit(f"There is no server at {SERVER}. Start it with: python cw/game_server.py")
     except requests.exceptions.RequestException as error:
         sys.exit(f"The server at {SERVER} did not answer /{path} as it should: {error}")
+    return answer
 
 
-def register(team_id: str) -> int:
-    """Register the team and return its player number; exit with a message if it is refused.
+def register(team_id: str) -> Seat:
+    """Register the team and return its seat; exit with a message if it is refused.
 
     If a match is going on, wait for its end; then start a new one.
     """
-    answer = ask(f"reg/{team_id}")
-    if answer.get("error_code") == 3:
-        if ask("status")["status_code"] < 300:
-            print(f"Waiting for the end of the match at {SERVER}/.", flush=True)
-        while ask("status")["status_code"] < 300:
-            time.sleep(max(PAUSE, 0.2))
-        ask("restart")
-        answer = ask(f"reg/{team_id}")
-    if answer.get("response") != "OK":
-        sys.exit(
-            f"Not registered as {team_id!r} (error {answer.get('error_code')}):"
-            f" {answer.get('message', answer.get('error'))}"
-        )
-    return answer["player"]
-
-
-def play(team_id: str, player: int) -> dict:
-    """Play until the match is over, and return the last status."""
     while True:
-        time.sleep(PAUSE)
-        status = ask("status")
-        if status["status_code"] == 200 + player:
-            x, y, border = choose(Board.from_status(status), player)
-            time.sleep(PAUSE)
-            status = ask(f"move/{team_id}/{x},{y},{border}")
-        if status["status_code"] == 100:
-            sys.exit("The server has started a new match without you: run this again.")
+        answer = request(f"reg/{team_id}")
+        document = answer.json()
+        if document.get("response") == "OK":
+            return Seat(document["player"], answer.headers.get("ETag"))
+        if document.get("error_code") != 3:
+            sys.exit(
+                f"Not registered as {team_id!r} (error {document.get('error_code')}):"
+                f" {document.get('message', document.get('error'))}"
+            )
+        clear_board()
+
+
+def clear_board() -> None:
+    """Wait until the match of others is over, and restart if nobody else has; exit if refused."""
+    status = request("status")
+    if 200 <= status.json()["status_code"] < 300:
+        print(f"Waiting for the end of the match at {SERVER}/.", flush=True)
+    while 200 <= status.json()["status_code"] < 300:
+        time.sleep(max(0.2 - PAUSE, 0))
+        status = request("status")
+    if status.json()["status_code"] < 200:
+        return
+    time.sleep(FAREWELL)
+    # Only if the match is still the one that we saw: otherwise a new one has begun.
+    answer = request("restart", seen=status.headers.get("ETag"))
+    if answer.status_code not in (200, 409):
+        reason = answer.json().get("error")
+        sys.exit(f"The match at {SERVER}/ is over, and no new one can start: {reason}")
+
+
+def announce(team_id: str, seat: Seat) -> None:
+    """Say that the team is registered."""
+    print(f"{team_id} is player {seat.player}. Watch the game at {SERVER}/", flush=True)
+
+
+def play(team_id: str, seat: Seat) -> dict | None:
+    """Play until the match is over, and return the last status.
+
+    None if somebody restarted the server before your first move; exit with a message if that was
+    later.
+    """
+    has_moved = False
+    while True:
+        answer = request("status")
+        status = answer.json()
+        if status["status_code"] == 200 + seat.player:
+            x, y, border = choose(Board.from_status(status), seat.player)
+            status = request(f"move/{team_id}/{x},{y},{border}").json()
+            has_moved = has_moved or "error" not in status
+        is_same = seat.tag in (None, answer.headers.get("ETag"))
+        waits = status["status_code"] == 101 and is_same
+        # An error says that a match is going on, and that you are not in it.
+        if "error" in status or (status["status_code"] < 200 and not waits):
+            if has_moved:
+                sys.exit("Somebody has restarted the server during your match: run this again.")
+            return None
         if status["status_code"] >= 300:
             return status
 
 
-def leave(team_id: str) -> NoReturn:
-    """Give the seat back if nobody else has come, and exit."""
-    if ask("status")["status_code"] == 101:
-        ask("restart")
+def leave(team_id: str, seat: Seat | None) -> NoReturn:
+    """Give the seat back if nobody else has come since, and exit."""
+    if seat is not None and seat.player == 1 and seat.tag is not None:
+        request("restart", seen=seat.tag)
     sys.exit(f"{team_id} has left.")
 
 
@@ -114,7 +158,8 @@ def opponent(strategy: str | None) -> Iterator[None]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             yield
-            process.wait(PATIENCE)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
         finally:
             process.terminate()
 
@@ -134,18 +179,25 @@ def main() -> None:
         parser.error(f"there is no {wanted.against!r}; there are: {', '.join(built_in())}")
     if wanted.team == wanted.against:
         parser.error(f"you and your opponent cannot both be {wanted.team}: take another name")
-    player = register(wanted.team)
+    seat = None
     try:
-        print(f"{wanted.team} is player {player}. Watch the game at {SERVER}/", flush=True)
-        if player == 1 and wanted.against is None:
+        seat = register(wanted.team)
+        announce(wanted.team, seat)
+        if seat.player == 1 and wanted.against is None:
             print(f"Waiting for an opponent: cw bots join {SERVER} greedy", flush=True)
-        with opponent(wanted.against if player == 1 else None):
-            status = play(wanted.team, player)
+        with opponent(wanted.against if seat.player == 1 else None):
+            while (status := play(wanted.team, seat)) is None:
+                seat = register(wanted.team)
+                announce(wanted.team, seat)
+            print(f"{status['status']}, {status['score_1']} to {status['score_2']}.")
+            has_won = winner(status["status_code"]) == seat.player
+            print("You won." if has_won else "You lost.", flush=True)
     except KeyboardInterrupt:
-        leave(wanted.team)
-    print(f"{status['status']}, {status['score_1']} to {status['score_2']}.")
-    print("You won." if winner(status["status_code"]) == player else "You lost.")
+        leave(wanted.team, seat)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("Stopped.")

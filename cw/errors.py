@@ -89,6 +89,10 @@ class Abandoned(ArenaError):
     """A match that ends without a result, because somebody has left it or stopped it."""
 
 
+class MatchChanged(ArenaError):
+    """A match is not as the client has last seen it."""
+
+
 class RegistrationError(ArenaError):
     """A registration, or a move, that a server of Circuit Wars does not take."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,10 @@ from tests.conftest import FakeClock, Serve
 from tests.games.circuit_wars.examples import SEED_MOVES, SEED_STATUS
 
 ROOT = Path(__file__).resolve().parents[1]
+
+NEEDS_SIGINT = pytest.mark.skipif(
+    os.name != "posix", reason="Windows has no SIGINT for one process"
+)
 
 
 def start(server: str, *command: str) -> subprocess.Popen[str]:
@@ -101,6 +106,49 @@ def test_a_client_waits_for_the_end_of_a_game_and_begins_a_new_one(
         client.communicate()
 
 
+def test_where_nobody_can_restart_a_client_says_so_after_the_end(
+    serve: Serve, clock: FakeClock
+) -> None:
+    server = serve(create_app(SiteSettings(timeout=3, restart=False), clock))
+    for other in ("a", "b"):
+        requests.get(f"{server}/reg/{other}", timeout=60)
+    clock.advance(3.1)
+    code, out, err = run(server, "game_ai.py", "c")
+    assert (code, out) == (1, "")
+    assert "is over, and no new one can start: restarting is turned off on this server" in err
+
+
+RESTARTED = [
+    pytest.param(("game_ai.py", "alice"), id="game_ai.py"),
+    pytest.param(
+        ("-m", "cw", "bots", "join", "URL", "greedy", "--team", "alice"), id="cw bots join"
+    ),
+]
+
+
+@pytest.mark.parametrize("command", RESTARTED)
+def test_a_client_whose_seat_somebody_else_has_taken_registers_again(
+    serve: Serve, command: tuple[str, ...]
+) -> None:
+    server = serve(create_app(SiteSettings(timeout=60, size=1)))
+    client = start(server, *(server if part == "URL" else part for part in command))
+    try:
+        assert client.stdout is not None
+        assert client.stdout.readline().startswith("alice is player 1.")
+        # Somebody restarts and registers between two looks of the client.
+        requests.get(f"{server}/restart", timeout=60)
+        requests.get(f"{server}/reg/bob", timeout=60)
+        lines = iter(client.stdout.readline, "")
+        assert any(line.startswith("alice is player ") for line in lines)
+        teams = requests.get(f"{server}/history", timeout=60).json()["teams"]
+        assert sorted(teams) == ["alice", "bob"]
+        requests.get(f"{server}/move/bob/9,9,top", timeout=60)
+        assert client.wait(300) == 0
+    finally:
+        client.kill()
+        client.communicate()
+
+
 @pytest.mark.thorough
 def test_a_client_brings_its_opponent(serve: Serve) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
@@ -124,7 +172,7 @@ def test_an_opponent_that_cannot_be_is_refused(team: str, against: str, says: st
     assert (code, says in err) == (2, True)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
+@NEEDS_SIGINT
 @pytest.mark.parametrize(
     ("command", "code"),
     [
@@ -148,6 +196,53 @@ def test_who_leaves_while_waiting_gives_the_seat_back(
         client.kill()
         client.communicate()
     assert requests.get(f"{server}/status", timeout=60).json()["status_code"] == 100
+
+
+@NEEDS_SIGINT
+@pytest.mark.parametrize("ends", [False, True])
+def test_who_leaves_while_others_play_does_so_without_a_word_of_python(
+    serve: Serve, clock: FakeClock, ends: bool
+) -> None:
+    server = serve(create_app(SiteSettings(timeout=3), clock))
+    for other in ("a", "b"):
+        requests.get(f"{server}/reg/{other}", timeout=60)
+    client = start(server, "game_ai.py", "alice")
+    assert client.stdout is not None
+    assert client.stdout.readline().startswith("Waiting for the end of the match")
+    if ends:
+        clock.advance(3.1)
+    assert stopped(client) == (1, "alice has left.\n")
+    assert requests.get(f"{server}/history", timeout=60).json()["teams"] == ["a", "b"]
+
+
+@NEEDS_SIGINT
+def test_who_leaves_while_registering_does_so_too() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        client = start(f"http://127.0.0.1:{silent.getsockname()[1]}", "game_ai.py", "alice")
+        connection, _ = silent.accept()
+        with connection:
+            assert stopped(client) == (1, "alice has left.\n")
+
+
+@NEEDS_SIGINT
+def test_who_leaves_while_the_opponent_starts_does_so_too(serve: Serve) -> None:
+    server = serve(create_app(SiteSettings(timeout=60)))
+    client = start(server, "game_ai.py", "alice", "--against", "greedy")
+    assert client.stdout is not None
+    assert client.stdout.readline().startswith("alice is player 1.")
+    assert stopped(client) == (1, "alice has left.\n")
+    assert requests.get(f"{server}/status", timeout=60).json()["status_code"] != 101
+
+
+def stopped(client: subprocess.Popen[str]) -> tuple[int, str]:
+    """Press Ctrl-C; give exit code and errors."""
+    try:
+        client.send_signal(signal.SIGINT)
+        _, err = client.communicate(timeout=300)
+    finally:
+        client.kill()
+        client.communicate()
+    return client.returncode, err
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")

@@ -18,7 +18,7 @@ from cw.games.registry import load_play_options
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.addresses import addresses_in_networks
 from cw.server.session import GITHUB, SHORT
-from cw.server.settings import LOCAL_NAMES, is_unspecified
+from cw.server.settings import LOCAL_NAMES, is_unspecified, read_origin
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run
 from cw.web import create_app
@@ -45,6 +45,13 @@ REPLAYS: Final = Path("replays")
     multiple=True,
     metavar="HOST",
     help="A further host name by which clients call this server; may be repeated.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="Address of a site whose pages may play, such as http://localhost:3000; may be repeated.",
 )
 @click.option(
     "--timeout",
@@ -91,6 +98,7 @@ def serve(
     host: str,
     port: int,
     names: tuple[str, ...],
+    origins: tuple[str, ...],
     timeout: float | None,
     size: int,
     rooms: bool,
@@ -134,6 +142,7 @@ def serve(
         team_ids=GITHUB if github_names else SHORT,
         names=LOCAL_NAMES | {host.lower(), *map(str.lower, names)},
         any_address=is_unspecified(host),
+        origins=frozenset(map(read_origin, origins)),
         replays=replays,
         save=saves,
         uploads=uploads,

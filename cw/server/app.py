@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
+import re
 import time
 from collections.abc import Mapping
 from typing import Final, cast
@@ -27,6 +28,9 @@ NO_SUCH_PAGE: Final = (
     "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
     " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -"
 )
+
+GAME: Final = "(/rooms/[^/]+)?"
+"""The address of a game, the one at the root or that of a room, without the slash at its end."""
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -73,10 +77,17 @@ def create_server(
         app.register_blueprint(lobby.routes)
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
     if settings.desk or settings.rooms:
-        # Other origins may read the status, and nothing else.
+        # Other origins may read the status, and that they may not play: of the routes that change
+        # the game they get no other answer.
+        players = [re.compile(rf"{re.escape(origin)}\Z") for origin in settings.origins]
+        tagged = {"expose_headers": ["ETag"]}
         CORS(
             app,
-            resources={r"(/rooms/[^/]+)?/status": {"expose_headers": ["ETag"]}},
+            resources={
+                rf"{GAME}/status\Z": tagged,
+                rf"{GAME}/(reg|move|restart)(/|\Z)": tagged,
+                rf"{GAME}/history\Z": {"origins": players},
+            },
             always_send=False,
         )
     return app

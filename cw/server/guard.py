@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
-from typing import ParamSpec
+from typing import Final, ParamSpec
 from urllib.parse import urlsplit
 
 from flask import Response, abort, current_app, request
@@ -14,32 +14,50 @@ from cw.server.settings import ServerSettings, is_address
 P = ParamSpec("P")
 OWN_PAGES = (None, "same-origin", "none")
 
+REFUSAL: Final = (
+    "a page of another site can change nothing here: use a program of your own, or start the server"
+    " with --allow-origin and the address of the site, so that its pages may play"
+)
+
 
 def changes_the_game(view: Callable[P, Response]) -> Callable[P, Response]:
     """Refuse requests for a view that come from pages of other sites."""
+    return _guarded(view, refuse_other_sites)
 
+
+def plays(view: Callable[P, Response]) -> Callable[P, Response]:
+    """Refuse requests for a view that come from pages of sites that may not play."""
+    return _guarded(view, lambda: refuse_other_sites(_settings().origins))
+
+
+def _guarded(view: Callable[P, Response], refuse: Callable[[], None]) -> Callable[P, Response]:
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
         if request.method == "HEAD":
             abort(405, "this route is not for HEAD: it changes something")
-        refuse_other_sites()
+        refuse()
         return view(*args, **kwargs)
 
     return guarded
 
 
-def refuse_other_sites() -> None:
-    """Refuse, with 403, a request that comes from a page of another site.
+def refuse_other_sites(allowed: Collection[str] = ()) -> None:
+    """Refuse, with 403, a request that comes from a page of another site, except allowed origins.
 
     A plain HTTP client sends neither Origin nor Sec-Fetch-Site. The names of the server are
     checked because under a foreign name that resolves to this machine a foreign page looks like
     ours.
     """
     host = request.headers.get("Host")
-    if host is not None and not is_our_name(host, current_app.extensions["settings"]):
+    if host is not None and not is_our_name(host, _settings()):
         abort(403, f"this server is not called {host!r}: start it with --name to allow that")
-    if not is_from_our_page(host):
-        abort(403, "a page of another site can change nothing here; use a program of your own")
+    if not is_from_our_page(host) and request.headers.get("Origin") not in allowed:
+        abort(403, REFUSAL)
+
+
+def _settings() -> ServerSettings:
+    settings: ServerSettings = current_app.extensions["settings"]
+    return settings
 
 
 def is_our_name(host: str, settings: ServerSettings) -> bool:

@@ -22,6 +22,7 @@ from cw.server.session import (
     NOT_STARTED,
     Clock,
     Observation,
+    Registration,
     Snapshot,
     TeamIdForm,
     already_started,
@@ -126,8 +127,8 @@ class RefereedSession(Generic[State, Action]):
         left = None if snapshot.ends_at is None else max(0.0, snapshot.ends_at - self._clock())
         return Observation(snapshot, left)
 
-    def register(self, team_id: str) -> int:
-        """Seat a team in the seat that the referee fills now, and return its number, from 1."""
+    def register(self, team_id: str) -> Registration:
+        """Seat a team in the seat that the referee fills now, and return its place."""
         with self._changed:
             seat = self._open_seat
             if seat is None or self.over:
@@ -138,7 +139,8 @@ class RefereedSession(Generic[State, Action]):
             self._open_seat = None
             self.seat(seat.player, team_id)
             self._tell(seat.registered.set)
-            return list(self._inboxes).index(seat.player) + 1
+            number = list(self._inboxes).index(seat.player) + 1
+            return Registration(number, self._snapshot.tag)
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
         """Hand a move to the referee, wait for its decision, and look."""
@@ -155,7 +157,7 @@ class RefereedSession(Generic[State, Action]):
             self._changed.wait_for(lambda: move.decided or self.over, DECISION)
             return self.look()
 
-    def restart(self) -> Observation[State, Action]:
+    def restart(self, seen: str | None = None) -> Observation[State, Action]:
         """Raise UsageError: a refereed match is played once."""
         raise UsageError("this match is played once: it cannot be restarted")
 

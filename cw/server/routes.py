@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Final
 
 from flask import (
     Blueprint,
@@ -14,15 +16,21 @@ from flask import (
     request,
 )
 
-from cw.errors import CapacityError, RegistrationError, UnknownTeam
+from cw.errors import ArenaError, CapacityError, MatchChanged, RegistrationError, UnknownTeam
 from cw.games.circuit_wars import protocol
 from cw.games.rules import Json
-from cw.server.guard import changes_the_game
+from cw.server.guard import plays
 from cw.server.lobby import replay_address
 from cw.server.rooms import CircuitObservation, Room, RoomRegistry
 from cw.server.settings import ServerSettings
 
 routes = Blueprint("circuit_wars", __name__)
+
+TAG: Final = re.compile("[0-9a-f]{12}-[0-9]+")
+"""The tags of snapshots."""
+
+MONITOR: Final = "X-Monitor"
+"""The header of our own monitor: any other page may be a player."""
 
 
 @routes.get("/")
@@ -37,10 +45,10 @@ def monitor(room: str | None = None) -> Response:
 def status(room: str | None = None) -> Response:
     """Return the status document; 304 if nothing but the clock has changed since the ETag."""
     playing = _rooms().find(room)
-    observation = playing.session.look(as_client=not is_page())
-    tag = f'"{observation.snapshot.tag}"'
-    headers = {"Cache-Control": "no-store", "ETag": f"W/{tag}"}
-    if tag in request.headers.get("If-None-Match", ""):
+    observation = playing.session.look(as_client=MONITOR not in request.headers)
+    tag = observation.snapshot.tag
+    headers = {"Cache-Control": "no-store", **etag(tag)}
+    if f'"{tag}"' in request.headers.get("If-None-Match", ""):
         return Response(status=304, headers=headers)
     return Response(
         playing.page.render(observation), headers=headers, content_type="application/json"
@@ -49,40 +57,46 @@ def status(room: str | None = None) -> Response:
 
 @routes.get("/reg/", defaults={"team_id": ""})
 @routes.get("/reg/<path:team_id>")
-@changes_the_game
+@plays
 def reg(team_id: str, room: str | None = None) -> Response:
-    """Register a team."""
+    """Register a team; the ETag is that of the status that began with it."""
     try:
-        player = _enter(room).session.register(team_id)
+        place = _enter(room).session.register(team_id)
     except RegistrationError as refusal:
         return _json(protocol.not_registered(refusal))
-    return _json(protocol.registered(player))
+    answer = _json(protocol.registered(place.player))
+    answer.headers.update(etag(place.tag))
+    return answer
 
 
 @routes.get("/move/<team_id>", defaults={"move": ""})
 @routes.get("/move/<team_id>/", defaults={"move": ""})
 @routes.get("/move/<team_id>/<path:move>")
-@changes_the_game
+@plays
 def move(team_id: str, move: str, room: str | None = None) -> Response:
     """Make a move, and give the status document after it."""
     playing = _rooms().find(room)
     try:
         observation = playing.session.move(team_id, move)
     except UnknownTeam as refusal:
-        snapshot, time_left = playing.session.look()
-        document = protocol.status_document(len(snapshot.teams), snapshot.state, time_left)
-        return _json(document | {"error": str(refusal)}, 403)
+        return _refused(playing, refusal, 403)
     return _status(playing, observation)
 
 
 @routes.get("/restart")
-@changes_the_game
+@plays
 def restart(room: str | None = None) -> Response:
-    """Forget both teams and begin a new game (development only)."""
+    """Forget both teams and begin a new game (development only).
+
+    With `?seen=` and the tag of a status, only if nothing has changed since.
+    """
     if not _settings().restart:
         abort(404, "restarting is turned off on this server")
-    playing = _rooms().find(room)
-    return _status(playing, playing.session.restart())
+    playing, seen = _rooms().find(room), seen_tag()
+    try:
+        return _status(playing, playing.session.restart(seen))
+    except MatchChanged as refusal:
+        return _refused(playing, refusal, 409)
 
 
 @routes.get("/history")
@@ -99,9 +113,20 @@ def history(room: str | None = None) -> Response:
     return _json(about | protocol.history_document(session.start, turns))
 
 
-def is_page() -> bool:
-    """Return whether a page asks, by what the monitor and browsers add to a request."""
-    return any(mark in request.headers for mark in ("X-Requested-With", "Sec-Fetch-Mode"))
+def etag(tag: str) -> dict[str, str]:
+    """Return the header with the tag of a snapshot; weak, as the clock of the document runs on."""
+    return {"ETag": f'W/"{tag}"'}
+
+
+def seen_tag() -> str | None:
+    """Return the tag that a client has seen, None if it names none; refuse what is no tag."""
+    seen = request.args.get("seen")
+    if seen is None:
+        return None
+    tag = seen.removeprefix("W/").strip('"')
+    if not TAG.fullmatch(tag):
+        abort(400, f"seen is {seen[:60]!r}, which is not the ETag of an answer of /status")
+    return tag
 
 
 def _rooms() -> RoomRegistry:
@@ -123,6 +148,13 @@ def _enter(room: str | None) -> Room:
 
 def _status(playing: Room, observation: CircuitObservation) -> Response:
     return _uncached(playing.page.render(observation), 200)
+
+
+def _refused(playing: Room, refusal: ArenaError, code: int) -> Response:
+    """Answer that nothing has changed, and why, with the status as it is."""
+    snapshot, time_left = playing.session.look()
+    document = protocol.status_document(len(snapshot.teams), snapshot.state, time_left)
+    return _json(document | {"error": str(refusal)}, code)
 
 
 def _json(document: Json, code: int = 200) -> Response:

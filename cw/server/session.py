@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias
 
 from cw.arena.match import Match, Turn
-from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
+from cw.errors import GameStarted, InvalidTeamId, MatchChanged, TeamIdTaken, UnknownTeam
 from cw.games.rules import Action, Fault, Rules, State, View
 
 Clock: TypeAlias = Callable[[], float]
@@ -70,6 +70,15 @@ class Observation(NamedTuple, Generic[State, Action]):
     time_left: float | None
 
 
+class Registration(NamedTuple):
+    """The place of a team that has registered."""
+
+    player: int
+    """Its number, from 1."""
+    tag: str
+    """The tag of the state that began with it."""
+
+
 class Session(Protocol[State, Action]):
     """What the routes of a game need: clients register, send moves, and look."""
 
@@ -80,14 +89,17 @@ class Session(Protocol[State, Action]):
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
         """Return the current state; `as_client`: a program asks, not a page."""
 
-    def register(self, team_id: str) -> int:
-        """Seat a team and return its number, from 1; raise a RegistrationError with what to do."""
+    def register(self, team_id: str) -> Registration:
+        """Seat a team and return its place; raise a RegistrationError with what to do."""
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
         """Take an action of a team and look; raise UnknownTeam if it is not registered."""
 
-    def restart(self) -> Observation[State, Action]:
-        """Forget teams and match, and look at the new one."""
+    def restart(self, seen: str | None = None) -> Observation[State, Action]:
+        """Forget teams and match, and look at the new one.
+
+        With the tag of a snapshot, raise MatchChanged and forget nothing if there is another one.
+        """
 
 
 def already_started() -> GameStarted:
@@ -108,6 +120,13 @@ def duplicate(team_id: str, when_free: str = "") -> TeamIdTaken:
 def unknown(team_id: str) -> UnknownTeam:
     """Return the refusal of a move by a team that is not registered."""
     return UnknownTeam(f"there is no team {team_id[:60]!r} in this game: register it first")
+
+
+def changed() -> MatchChanged:
+    """Return the refusal of a restart by a client that has seen an earlier state."""
+    return MatchChanged(
+        "nothing was restarted, as the match has changed since you looked: register, or look again"
+    )
 
 
 NOT_STARTED: Final = Fault("illegal", "the game has not started yet: wait for the other team")
@@ -196,8 +215,8 @@ class MatchSession(Generic[State, Action, View]):
         ends_at = self._snapshot.ends_at
         return Observation(self._snapshot, None if ends_at is None else max(0.0, ends_at - now))
 
-    def register(self, team_id: str) -> int:
-        """Seat a team and give its number, from 1; the last seat starts the clock.
+    def register(self, team_id: str) -> Registration:
+        """Seat a team and return its place; the last one starts the clock.
 
         Raises InvalidTeamId, GameStarted or TeamIdTaken, with what to do about it.
         """
@@ -215,7 +234,7 @@ class MatchSession(Generic[State, Action, View]):
                 # The clock starts with the last registration, not with the first.
                 self._match = Match(self._game, self.start, self.limit, now)
             self._changed(now)
-            return len(self._teams)
+            return Registration(len(self._teams), self._snapshot.tag)
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
         """Take a team's action, or a fault in its place, and look.
@@ -237,10 +256,16 @@ class MatchSession(Generic[State, Action, View]):
                 self._match.submit(player, action, now)
             return self._look(now)
 
-    def restart(self) -> Observation[State, Action]:
-        """Forget teams and match, and look at the new one."""
+    def restart(self, seen: str | None = None) -> Observation[State, Action]:
+        """Forget teams and match, and look at the new one.
+
+        Raises MatchChanged, and forgets nothing, if `seen` is the tag of an earlier snapshot.
+        """
         with self._lock:
+            now = self._clock()
+            self._free_seat(now)
             # Whoever restarts may be the first to see that somebody was late.
-            self._look(self._clock())
+            if seen not in (None, self._look(now).snapshot.tag):
+                raise changed()
             self._reset()
             return self._look(self._clock())

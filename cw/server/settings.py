@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from cw import game
+from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import time_limit
 from cw.server.session import SHORT, TeamIdForm
 
@@ -41,6 +44,8 @@ class ServerSettings:
     """The host names under which the server may be asked to change a game."""
     any_address: bool = False
     """Whether every IP address counts as a name of the server."""
+    origins: frozenset[str] = frozenset()
+    """The origins of other sites whose pages may play, as `read_origin` returns them."""
 
     def time_limit(self) -> float | None:
         """Return the seconds for a turn, None for no limit; raise UsageError for anything else."""
@@ -54,6 +59,27 @@ def is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+ORIGIN: Final = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE)
+
+
+def read_origin(text: str) -> str:
+    """Return an origin as browsers send it; raise UsageError for anything else."""
+    try:
+        if not ORIGIN.fullmatch(text):
+            raise ValueError
+        parts = urlsplit(text.lower())
+        host, port = parts.hostname or "", parts.port
+        if ":" in host:
+            host = f"[{ip_address(host).compressed}]"
+    except ValueError:
+        raise UsageError(
+            f"{text[:200]!r} is not an origin: give the address of the site without a path, such as"
+            " http://localhost:3000"
+        ) from None
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, usual) else "")
 
 
 def is_unspecified(host: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from flask import Flask
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
@@ -78,6 +78,29 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+class Parser(HTTPRequestParser):
+    """A request as it comes in; one that cannot be read is answered with 400."""
+
+    path = ""
+    """That of a request whose first line cannot be read."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the first line and the headers; raise ParsingError if they cannot be read."""
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:
+            # Python reads neither the address `http://[` nor a length of 5000 digits.
+            raise ParsingError(f"The request cannot be read: {error}") from None
+
+    def received(self, data: bytes) -> int:
+        """Take in what has come, and return how many bytes belong to this request."""
+        consumed: int = super().received(data)
+        if self.completed:
+            # Else "100 Continue" would be the whole answer to a request that is refused.
+            self.expect_continue = False
+        return consumed
+
+
 class KeepAliveTask(WSGITask):
     """A request whose connection stays open after a 304.
 
@@ -96,6 +119,7 @@ class KeepAliveTask(WSGITask):
 class Channel(HTTPChannel):
     """A connection that serves its requests with KeepAliveTask, and makes room for others."""
 
+    parser_class = Parser
     task_class = KeepAliveTask
 
     def __init__(self, server: Any, connection: Any, address: Any, *rest: Any, **more: Any) -> None:

@@ -36,5 +36,6 @@ declare const $: {
     dataType: "json";
     timeout: number;
     ifModified: boolean;
+    headers: Record<string, string>;
   }): Promise<unknown>;
 };

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from cw.server.session import GITHUB
+from cw.server.session import ABSENCE, GITHUB
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
 from cw.web.settings import SiteSettings
@@ -58,6 +58,19 @@ def test_waiting_for_the_second_names_the_first(host: Host, watcher: Watcher) ->
     expect(stage(page)).to_contain_text("alpha is here as Player 1.")
     expect(card(page, "alpha")).to_contain_text("ready")
     expect(page.get_by_role("region", name="Join this match")).to_be_visible()
+
+
+def test_watching_keeps_no_seat_for_a_program_that_has_ended(host: Host, watcher: Watcher) -> None:
+    game = host()
+    game.register("alpha")
+    page = watcher.open(game.address)
+    expect(card(page, "alpha")).to_be_visible()
+    game.clock.advance(ABSENCE)
+    for _ in range(2):  # The first may be the answer to an earlier request.
+        with page.expect_response("**/status"):
+            pass
+    game.clock.advance(1)
+    expect(headline(page)).to_have_text("Waiting for players")
 
 
 # Playing

@@ -13,8 +13,10 @@ from cw.errors import GameStarted
 from cw.games.circuit_wars.rules import CircuitWars
 from cw.games.rules import Fault
 from cw.games.wire import QueryLimits
+from cw.server.app import create_server
 from cw.server.refereed_session import ClientSeat, RefereedSession
 from cw.server.session import GITHUB, NOT_STARTED
+from cw.server.settings import ServerSettings
 
 Session = RefereedSession[Any, Any]
 OUT_OF_TURN = Fault("illegal", "it is not the turn of player 1")
@@ -53,7 +55,7 @@ def moving(session: Session, team: str) -> Iterator[None]:
 def test_a_client_may_register_before_its_start_has_been_noticed() -> None:
     async def scenario(session: Session) -> None:
         async def start() -> Fault:
-            assert await asyncio.to_thread(session.register, "ann") == 1
+            assert (await asyncio.to_thread(session.register, "ann")).player == 1
             return Fault("crashed", "it has registered and gone")
 
         seat = ClientSeat(session, 1, GITHUB, "http://127.0.0.1:5000", start)
@@ -99,3 +101,19 @@ def test_who_moves_while_the_other_is_asked_is_out_of_turn() -> None:
             assert await session.out_of_turn(1) == OUT_OF_TURN
 
     play(scenario, openings=1)
+
+
+def test_nobody_restarts_it_and_who_waits_sees_the_tag_of_the_own_registration() -> None:
+    async def scenario(session: Session) -> None:
+        app = create_server(ServerSettings(rooms=False), session=session)
+        client = app.test_client()
+        with session.open_seat(1, GITHUB) as registered:
+            answer = await asyncio.to_thread(client.get, "/reg/ann")
+            await registered.wait()
+        tag = answer.headers["ETag"]
+        assert client.get("/status").headers["ETag"] == tag
+        for path in ("/restart", f"/restart?seen={tag}", "/restart?seen=nothing"):
+            assert client.get(path).status_code == 400
+        assert session.look().snapshot.teams == ("ann",)
+
+    play(scenario)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import requests
@@ -13,12 +14,18 @@ from cw import game
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import STATUS
 from cw.server.session import ABSENCE, GITHUB
+from cw.server.settings import read_origin
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.conftest import FakeClock, Serve
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS
 
 KEYS = list(SEED_STATUS)
+
+
+def allowed(response: requests.Response) -> str | None:
+    """Return the origin whose pages may read a response."""
+    return response.headers.get("Access-Control-Allow-Origin")
 
 
 class Server:
@@ -203,12 +210,63 @@ class TestRestart:
         assert not any(map(any, status["board"]))
         server.start()
 
+    @pytest.mark.parametrize("prefix", ["", "/rooms/x"])
+    @pytest.mark.parametrize("form", ["{}", 'W/"{}"', '"{}"'])
+    def test_only_what_was_seen_is_forgotten(self, server: Server, prefix: str, form: str) -> None:
+        server.start(prefix)
+        tag = server.ask(f"{prefix}/status").headers["ETag"]
+        seen = form.format(tag.removeprefix("W/").strip('"'))
+        path = f"{prefix}/restart?{urlencode({'seen': seen})}"
+        assert server.json(path)["status_code"] == 100
+        server.json(f"{prefix}/reg/c")
+        refused = server.ask(path)
+        assert (refused.status_code, refused.headers["Cache-Control"]) == (409, "no-store")
+        assert list(refused.json()) == [*KEYS, "error"]
+        assert refused.json()["status_code"] == 101
+        assert "has changed since you looked" in refused.json()["error"]
+        assert server.json(f"{prefix}/history")["teams"] == ["c"]
+
+    def test_the_answer_to_a_registration_has_the_tag_of_what_began_with_it(
+        self, server: Server
+    ) -> None:
+        for team in "ab":
+            tag = server.ask(f"/reg/{team}").headers["ETag"]
+            assert server.ask("/status").headers["ETag"] == tag
+        assert "ETag" not in server.ask("/reg/c").headers
+
+    def test_whoever_waits_gives_the_own_seat_back_unless_somebody_has_come(
+        self, server: Server
+    ) -> None:
+        own = urlencode({"seen": server.ask("/reg/a").headers["ETag"]})
+        assert server.json(f"/restart?{own}")["status_code"] == 100
+        own = urlencode({"seen": server.ask("/reg/a").headers["ETag"]})
+        server.json("/reg/b")
+        assert server.ask(f"/restart?{own}").status_code == 409
+        assert server.code() == 201
+
+    @pytest.mark.parametrize(
+        "seen",
+        ["", "0", "*", "W/", '""', "x" * 9000, "%00", "%ff", "0" * 12, "g" * 12 + "-1", "-1"],
+    )
+    def test_what_is_no_tag_restarts_nothing(self, server: Server, seen: str) -> None:
+        server.start()
+        answer = server.ask(f"/restart?seen={seen}")
+        assert (answer.status_code, "not the ETag" in answer.json()["error"]) == (400, True)
+        assert server.code() == 201
+
+    @pytest.mark.parametrize("tag", ["0" * 12 + "-1", "0" * 12 + "-" + "9" * 9000])
+    def test_a_tag_of_an_earlier_run_restarts_nothing(self, server: Server, tag: str) -> None:
+        server.start()
+        assert server.ask(f"/restart?seen={tag}").status_code == 409
+        assert server.code() == 201
+
     def test_it_can_be_removed(self, make: Any) -> None:
         server = make(restart=False)
         server.start()
         response = server.ask("/restart")
         assert (response.status_code, "turned off" in response.json()["error"]) == (404, True)
         assert server.ask("/rooms/x/restart").status_code == 404
+        assert server.ask("/restart?seen=any").status_code == 404
         assert server.code() == 201
 
 
@@ -337,11 +395,25 @@ class TestVanishedTeams:
             server.clock.advance(ABSENCE)
             assert server.code("/rooms/x") == 101
 
-    @pytest.mark.parametrize("mark", ["X-Requested-With", "Sec-Fetch-Mode"])
-    def test_a_monitor_keeps_no_seat(self, server: Server, mark: str) -> None:
+    @pytest.mark.parametrize(
+        "browser",
+        [
+            {"Sec-Fetch-Mode": "cors"},  # `fetch` of Node
+            {"Sec-Fetch-Mode": "cors", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"},
+            {"X-Requested-With": "XMLHttpRequest"},  # jQuery
+        ],
+    )
+    def test_so_does_a_page_that_plays(self, server: Server, browser: dict[str, str]) -> None:
+        assert server.ask("/reg/a", **browser).json()["player"] == 1
+        for _ in range(3):
+            server.clock.advance(ABSENCE)
+            assert server.ask("/status", **browser).json()["status_code"] == 101
+
+    def test_a_monitor_keeps_no_seat(self, server: Server) -> None:
         server.json("/reg/a")
         server.clock.advance(ABSENCE)
-        assert server.ask("/status", **{mark: "any"}).json()["status_code"] == 101
+        monitor = {"X-Monitor": "1", "X-Requested-With": "XMLHttpRequest", "Sec-Fetch-Mode": "cors"}
+        assert server.ask("/status", **monitor).json()["status_code"] == 101
         server.clock.advance(1)
         assert server.code() == 100
         assert server.json("/reg/a")["player"] == 1
@@ -391,15 +463,70 @@ class TestBrowsers:
         assert server.ask("/restart", Host="192.168.7.9:5000").status_code == 200
         assert server.ask("/restart", Host="evil.example").status_code == 403
 
-    def test_other_origins_may_read_the_status_and_nothing_else(self, server: Server) -> None:
-        origin = {"Origin": "http://other.example"}
+    def test_other_origins_may_read_the_status_and_that_they_may_not_play(
+        self, server: Server
+    ) -> None:
+        origin = {"Origin": "http://other.example", "Sec-Fetch-Site": "cross-site"}
         for path in ("/status", "/rooms/x/status"):
-            assert server.ask(path, **origin).headers["Access-Control-Allow-Origin"] in (
-                "*",
-                "http://other.example",
-            )
-        for path in ("/", "/history", "/reg/a", "/rooms/x/history"):
-            assert "Access-Control-Allow-Origin" not in server.ask(path, **origin).headers
+            answer = server.ask(path, **origin)
+            assert (answer.status_code, allowed(answer)) == (200, origin["Origin"])
+        for path in ("/reg/a", "/move/a/1,2,top", "/restart", "/rooms/x/reg/a", "/rooms/x/restart"):
+            answer = server.ask(path, **origin)
+            assert (answer.status_code, allowed(answer)) == (403, origin["Origin"])
+            assert "--allow-origin" in answer.json()["error"]
+        for path in ("/", "/history", "/rooms/x/history", "/register", "/statuses", "/rooms/"):
+            assert allowed(server.ask(path, **origin)) is None
+
+    @pytest.mark.parametrize("origin", ["http://other.example", "http://[::1]:3000"])
+    @pytest.mark.parametrize("prefix", ["", "/rooms/x"])
+    def test_an_origin_that_is_let_in_plays(self, make: Any, origin: str, prefix: str) -> None:
+        server = make(origins=frozenset({origin}))
+        page = {"Origin": origin, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+        for path in ("/reg/a", "/reg/b", "/move/a/1,2,top", "/history", "/status", "/restart"):
+            answer = server.ask(f"{prefix}{path}", **page)
+            assert (answer.status_code, allowed(answer)) == (200, origin)
+        assert server.code(prefix) == 100
+
+    def test_no_other_origin_is_let_in_with_it(self, make: Any) -> None:
+        server = make(origins=frozenset({"http://other.example"}))
+        for origin in (
+            "http://other.example:81",
+            "https://other.example",
+            "http://other.example.evil.example",
+            "http://another.example",
+            "http://otherxexample",
+            "null",
+        ):
+            assert server.ask("/reg/a", Origin=origin).status_code == 403
+            assert allowed(server.ask("/history", Origin=origin)) is None
+        friend = {"Origin": "http://other.example", "Host": "evil.example"}
+        assert server.ask("/reg/a", **friend).status_code == 403
+        # An image or a link on its page sends no Origin.
+        assert server.ask("/reg/a", **{"Sec-Fetch-Site": "cross-site"}).status_code == 403
+        assert server.code() == 100
+
+    def test_it_may_play_and_nothing_else(self, make: Any) -> None:
+        server = make(origins=frozenset({"http://other.example"}))
+        answer = server.session.post(
+            f"{server.base}/games/paint/matches", headers={"Origin": "http://other.example"}
+        )
+        assert (answer.status_code, allowed(answer)) == (403, None)
+
+    @pytest.mark.parametrize("path", ["/reg/a", "/move/a/1,2,top", "/restart", "/rooms/x/reg/a"])
+    def test_a_preflight_is_answered(self, make: Any, path: str) -> None:
+        server = make(origins=frozenset({"http://other.example"}))
+        answer = server.session.options(
+            f"{server.base}{path}",
+            headers={
+                "Origin": "http://other.example",
+                "Access-Control-Request-Method": "GET",
+                "Access-Control-Request-Headers": "x-mine",
+            },
+        )
+        assert (answer.status_code, allowed(answer)) == (200, "http://other.example")
+        assert "GET" in answer.headers["Access-Control-Allow-Methods"]
+        assert answer.headers["Access-Control-Allow-Headers"] == "x-mine"
+        assert server.code() == 100
 
     @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
     def test_only_get_changes_anything(self, server: Server, method: str) -> None:
@@ -441,6 +568,34 @@ class TestSettings:
         assert (status["board_size"], len(status["board"])) == (31, 31)
         with pytest.raises(UsageError, match="odd"):
             make(size=6)
+
+
+class TestOrigins:
+    @pytest.mark.parametrize(
+        ("text", "origin"),
+        [
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("HTTPS://Team.Example", "https://team.example"),
+            ("http://team.example:80", "http://team.example"),
+            ("https://team.example:80", "https://team.example:80"),
+            ("http://[0:0::1]:8000", "http://[::1]:8000"),
+        ],
+    )
+    def test_they_are_as_browsers_send_them(self, text: str, origin: str) -> None:
+        assert read_origin(text) == origin
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("", "*", "null", "localhost", "localhost:3000", "http://", "http://*", "ftp://x"),
+            *("http://x/", "http://x/page", "http://x?a", "http://x#a", "http://a@x", " http://x"),
+            *("http://x:", "http://x:99999", "http://[::", "http://[x]", "http://é.example"),
+            *("file:///tmp/bot.html", "http://x\n", "http://x,http://y"),
+        ],
+    )
+    def test_anything_else_is_refused(self, text: str) -> None:
+        with pytest.raises(UsageError, match="is not an origin"):
+            read_origin(text)
 
 
 class TestErrors:

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from cw.errors import GameStarted, InvalidTeamId, TeamIdTaken, UnknownTeam
+from cw.errors import GameStarted, InvalidTeamId, MatchChanged, TeamIdTaken, UnknownTeam
 from cw.games.circuit_wars.protocol import status_code
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.server.session import ABSENCE, GITHUB, SHORT, MatchSession, TeamIdForm
@@ -54,8 +54,8 @@ def test_whatever_is_done_is_done_alone(clock: FakeClock) -> None:
 class TestRegistration:
     def test_seats_in_order(self, clock: FakeClock) -> None:
         session = open_desk(clock)
-        assert (code(session), session.register("a")) == (100, 1)
-        assert (code(session), session.register("B9")) == (101, 2)
+        assert (code(session), session.register("a").player) == (100, 1)
+        assert (code(session), session.register("B9").player) == (101, 2)
         assert code(session) == 201
 
     @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ class TestRegistration:
         session = open_desk(clock)
         with pytest.raises(InvalidTeamId, match="1 to 10 letters or digits"):
             session.register(team_id)
-        assert session.register("a" * 10) == 1
+        assert session.register("a" * 10).player == 1
 
     def test_a_taken_id_is_refused_and_may_be_tried_again(self, clock: FakeClock) -> None:
         session = open_desk(clock)
         session.register("a")
         with pytest.raises(TeamIdTaken):
             session.register("a")
-        assert session.register("A") == 2
+        assert session.register("A").player == 2
 
     @pytest.mark.parametrize("team_id", ["a", "c"])
     def test_nobody_can_join_a_game_that_has_started(self, clock: FakeClock, team_id: str) -> None:
@@ -94,7 +94,7 @@ class TestRegistration:
 
     def test_github_names(self, clock: FakeClock) -> None:
         session = open_desk(clock, team_ids=GITHUB)
-        assert session.register("a-" + "b" * 37) == 1
+        assert session.register("a-" + "b" * 37).player == 1
         with pytest.raises(InvalidTeamId, match="39"):
             session.register("b" * 40)
 
@@ -138,7 +138,7 @@ class TestVanishedTeams:
         for _ in range(5):
             clock.advance(ABSENCE)
             session.look(as_client=True)
-        assert session.register("b") == 2
+        assert session.register("b").player == 2
 
     def test_who_does_not_ask_gives_it_back_whoever_looks_on(self, clock: FakeClock) -> None:
         session = open_desk(clock)
@@ -154,8 +154,8 @@ class TestVanishedTeams:
         session = open_desk(clock)
         session.register("a")
         clock.advance(ABSENCE + 1)
-        assert session.register("b") == 1
-        assert session.register("a") == 2
+        assert session.register("b").player == 1
+        assert session.register("a").player == 2
 
     def test_who_comes_back_too_late_is_unknown(self, clock: FakeClock) -> None:
         session = open_desk(clock)
@@ -183,7 +183,7 @@ class TestVanishedTeams:
         session = open_desk(clock, limit=None)
         session.register("a")
         clock.advance(100 * ABSENCE)
-        assert session.register("b") == 2
+        assert session.register("b").player == 2
 
     def test_who_starts_again_is_told_when_the_name_is_free(self, clock: FakeClock) -> None:
         session = open_desk(clock)
@@ -223,6 +223,72 @@ class TestTags:
         assert open_desk(clock).look().snapshot.tag != open_desk(clock).look().snapshot.tag
 
 
+class TestRestart:
+    def test_what_was_seen_is_forgotten_and_once_only(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        seen = session.move("a", "0,0,top").snapshot
+        assert session.restart(seen.tag).snapshot.teams == ()
+        session.register("b")
+        with pytest.raises(MatchChanged, match="register, or look again"):
+            session.restart(seen.tag)
+        assert session.look().snapshot.teams == ("b",)
+
+    def test_a_team_gives_back_its_own_seat_alone(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        place = session.register("a")
+        session.restart()
+        other = session.register("b")
+        with pytest.raises(MatchChanged):
+            session.restart(place.tag)
+        assert session.restart(other.tag).snapshot.teams == ()
+
+    def test_a_team_that_has_an_opponent_cannot_take_the_match_away(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        place = session.register("a")
+        assert session.look().snapshot.tag == place.tag
+        second = session.register("b")
+        assert session.look().snapshot.tag == second.tag
+        with pytest.raises(MatchChanged):
+            session.restart(place.tag)
+        assert code(session) == 201
+
+    def test_a_time_out_that_nobody_has_seen_is_a_change(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        seen = session.register("b").tag
+        clock.advance(3.1)
+        with pytest.raises(MatchChanged):
+            session.restart(seen)
+        assert code(session) == 501
+
+    def test_so_is_a_team_that_has_vanished(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        seen = session.register("a").tag
+        clock.advance(ABSENCE + 1)
+        with pytest.raises(MatchChanged):
+            session.restart(seen)
+        assert code(session) == 100
+
+    def test_of_twenty_who_have_seen_the_same_end_one_restarts(self, clock: FakeClock) -> None:
+        session = open_desk(clock)
+        session.register("a")
+        seen = session.move("a", "0,0,top").snapshot.tag
+        start = threading.Barrier(20)
+
+        def restart() -> bool:
+            start.wait()
+            try:
+                session.restart(seen)
+            except MatchChanged:
+                return False
+            return True
+
+        with ThreadPoolExecutor(20) as threads:
+            done = [job.result() for job in [threads.submit(restart) for _ in range(20)]]
+        assert sum(done) == 1
+
+
 class TestThreads:
     def test_twenty_equal_moves_are_one_move_and_one_out_of_turn(self, clock: FakeClock) -> None:
         for _ in range(20):
@@ -251,9 +317,12 @@ class DeskAndClock(RuleBasedStateMachine):
     def open(self) -> None:
         self.clock = FakeClock()
         self.session = open_desk(self.clock)
+        self.match = 0
         self.forget()
+        self.look()
 
     def forget(self) -> None:
+        self.match += 1
         self.teams: list[str] = []
         self.board = Reference(3)
         self.player = 1
@@ -263,7 +332,7 @@ class DeskAndClock(RuleBasedStateMachine):
 
     def time_out(self) -> None:
         if len(self.teams) == 1 and not self.ended and self.clock() > self.heard + ABSENCE:
-            self.teams = []
+            self.forget()
         running = len(self.teams) == 2 and self.ended is None
         if running and self.clock() > self.began + 3.0:
             self.ended = 500 + self.player
@@ -279,7 +348,7 @@ class DeskAndClock(RuleBasedStateMachine):
                 self.session.register(team)
         else:
             self.teams.append(team)
-            assert self.session.register(team) == len(self.teams)
+            assert self.session.register(team).player == len(self.teams)
             self.began = self.heard = self.clock()
 
     @rule(
@@ -328,6 +397,26 @@ class DeskAndClock(RuleBasedStateMachine):
     def restart(self) -> None:
         self.session.restart()
         self.forget()
+
+    @rule()
+    def look(self) -> None:
+        self.time_out()
+        self.seen = (self.session.look().snapshot.tag, self.everything())
+
+    @rule()
+    def restart_what_was_seen(self) -> None:
+        self.time_out()
+        tag, everything = self.seen
+        if everything == self.everything():
+            self.session.restart(tag)
+            self.forget()
+        else:
+            with pytest.raises(MatchChanged):
+                self.session.restart(tag)
+
+    def everything(self) -> tuple[object, ...]:
+        """Return what a client can see, and the number of the match."""
+        return self.match, tuple(self.teams), self.ended, str(self.board.board())
 
     @invariant()
     def agrees(self) -> None:

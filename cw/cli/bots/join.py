@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import requests
@@ -20,8 +20,11 @@ ANSWER_TIME = 10.0
 LONGEST_ANSWER = 1 << 20
 """Bytes of the longest answer that is read."""
 
-NOBODY, ALONE = 100, 101
-"""The status codes of a game for which nobody, or one team, has registered."""
+ALONE = 101
+"""The status code of a game for which one team has registered."""
+
+STARTED = 200
+"""The first status code of a game for which both teams have registered."""
 
 OVER = 300
 """The first status code of a game that is over."""
@@ -36,6 +39,22 @@ GAME_STARTED = 3
 """The error code of a registration for which no seat is free."""
 
 
+class Answer(NamedTuple):
+    """What a server has answered."""
+
+    document: dict[str, Any]
+    tag: str | None
+    """The ETag of the status at that moment, if it gave one."""
+
+
+class Seat(NamedTuple):
+    """A place at a server."""
+
+    player: int
+    tag: str | None
+    """The ETag of the status while its team waits for another one."""
+
+
 class Server:
     """The routes of a Circuit Wars server, or of one of its rooms."""
 
@@ -45,13 +64,14 @@ class Server:
         self._session = requests.Session()
         self._session.trust_env = False
 
-    def ask(self, path: str) -> dict[str, Any]:
+    def ask(self, path: str, **query: str) -> Answer:
         """Return the JSON answer of a route; raise Failure if there is none."""
         try:
             with self._session.get(
-                f"{self.address}/{path}", timeout=ANSWER_TIME, stream=True
+                f"{self.address}/{path}", params=query, timeout=ANSWER_TIME, stream=True
             ) as reply:
                 body = reply.raw.read(LONGEST_ANSWER, decode_content=True)
+                tag = reply.headers.get("ETag")
             document = json.loads(body)
         except requests.exceptions.ConnectionError:
             raise Failure(
@@ -61,7 +81,7 @@ class Server:
             raise Failure(f"{self.address} did not answer /{path} with JSON: {error}") from None
         if not isinstance(document, dict):
             raise Failure(f"{self.address} did not answer /{path} with a JSON object")
-        return document
+        return Answer(document, tag)
 
 
 @click.command()
@@ -96,27 +116,31 @@ def join(url: str, name: str, team: str | None, games: int, seed: int, pause: fl
     strategy_for(GAME, name, 1, seed)
     server, team_id = Server(url), team or name
     for number in range(games):
-        player = take_seat(server, team_id, pause)
-        try:
-            click.echo(f"{team_id} is player {player}. Watch the game at {server.address}/")
-            status = play(server, team_id, name, player, seed + number, pause)
-        except KeyboardInterrupt:
-            leave(server)
-            raise
-        click.echo(f"{team_id} {ending(status, player)}.")
+        status = None
+        while status is None:
+            seat = take_seat(server, team_id, pause)
+            try:
+                click.echo(
+                    f"{team_id} is player {seat.player}. Watch the game at {server.address}/"
+                )
+                status = play(server, team_id, name, seat, seed + number, pause)
+            except KeyboardInterrupt:
+                leave(server, seat)
+                raise
+        click.echo(f"{team_id} {ending(status, seat.player)}.")
 
 
-def take_seat(server: Server, team_id: str, pause: float) -> int:
-    """Register and return the player number; wait while a game is going on.
+def take_seat(server: Server, team_id: str, pause: float) -> Seat:
+    """Register and return the seat; wait while a game is going on.
 
     Raises Failure if the name is refused.
     """
     announced = False
     time.sleep(pause)
     while True:
-        answer = server.ask(f"reg/{team_id}")
+        answer, tag = server.ask(f"reg/{team_id}")
         if answer.get("response") == "OK":
-            return int(answer["player"])
+            return Seat(int(answer["player"]), tag)
         if answer.get("error_code") != GAME_STARTED:
             reason = answer.get("message") or answer.get("error") or "no reason given"
             raise Failure(f"{server.address} refuses {team_id!r}: {reason}")
@@ -127,31 +151,40 @@ def take_seat(server: Server, team_id: str, pause: float) -> int:
 
 
 def play(
-    server: Server, team_id: str, name: str, player: int, seed: int, pause: float
-) -> dict[str, Any]:
+    server: Server, team_id: str, name: str, seat: Seat, seed: int, pause: float
+) -> dict[str, Any] | None:
     """Play until the game is over, and return its last status.
 
-    Raises Failure if the server has begun another game meanwhile.
+    None if the server was restarted before the first move of this team; raises Failure if it was
+    restarted later.
     """
-    strategy = strategy_for(GAME, name, player, seed)
+    strategy = strategy_for(GAME, name, seat.player, seed)
+    has_moved = False
     while True:
         time.sleep(pause)
-        status = server.ask("status")
-        if status.get("status_code") == 200 + player:
-            move = strategy.act(position(status, player))
+        status, tag = server.ask("status")
+        if status.get("status_code") == STARTED + seat.player:
+            move = strategy.act(position(status, seat.player))
             time.sleep(pause)
-            status = server.ask(f"move/{team_id}/{move}")
+            status = server.ask(f"move/{team_id}/{move}").document
+            has_moved = has_moved or "error" not in status
         code = status.get("status_code")
-        if not isinstance(code, int) or code == NOBODY:
-            raise Failure(f"{server.address} has ended this game: join again")
+        if not isinstance(code, int):
+            raise Failure(f"{server.address} has no status code in its status")
+        waits = code == ALONE and seat.tag in (None, tag)
+        # An error says that a game is going on, and that this team is not in it.
+        if "error" in status or (code < STARTED and not waits):
+            if has_moved:
+                raise Failure(f"{server.address} has ended this game: join again")
+            return None
         if code >= OVER:
             return status
 
 
-def leave(server: Server) -> None:
-    """Give the seat back if nobody else has come."""
-    if server.ask("status").get("status_code") == ALONE:
-        server.ask("restart")
+def leave(server: Server, seat: Seat) -> None:
+    """Give the seat back if nobody else has come since."""
+    if seat.player == 1 and seat.tag is not None:
+        server.ask("restart", seen=seat.tag)
 
 
 def position(status: dict[str, Any], player: int) -> State:
