@@ -278,7 +278,7 @@ def check_keys(about: Any, place: Path) -> None:
 def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, str]:
     """Return the settings of a team's bot; `env:VAR` stands for a variable of the environment.
 
-    Its username is the id of the team unless it says another: a client must register by that.
+    Its username is the id of the team unless it says another.
     """
     settings = {"username": team} | {key: about[key] for key in SETTINGS if key in about}
     for key, value in settings.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from flask import (
     Blueprint,
@@ -21,6 +22,9 @@ from cw.server.guard import changes_the_game
 from cw.server.lobby import replay_address
 from cw.server.rooms import CircuitObservation, Room, RoomRegistry
 from cw.server.settings import ServerSettings
+
+TEAM_IDS: Final = "cw.team_ids"
+"""In the environment of a request: what is told in place of some team ids (see `PlayerProxy`)."""
 
 routes = Blueprint("circuit_wars", __name__)
 
@@ -91,8 +95,9 @@ def history(room: str | None = None) -> Response:
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
+    told = request.environ.get(TEAM_IDS, {})
     about = {
-        "teams": list(snapshot.teams),
+        "teams": [told.get(team, team) for team in snapshot.teams],
         "limit": protocol.milliseconds(session.limit),
         "replay": replay_address(snapshot.replay),
     }
