@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-PYTHON: Final = '''
+PYTHON: Final = """
 import os
 import random
 import time
@@ -35,7 +35,7 @@ while status["status_code"] < 300:
                         free.append(f"{x},{y},{border}")
         ask(f"move/{TEAM_ID}/{random.choice(free)}")
     status = ask("status")
-'''
+"""
 
 JAVASCRIPT: Final = """
 const SERVER = process.env.CW_SERVER || "http://127.0.0.1:5000";

@@ -178,7 +178,11 @@ class PlayerProxy:
         return self.app({**environ, "PATH_INFO": target}, start_response)
 
     def refuse(
-        self, environ: Environ, start_response: Any, why: str, status: Mapping[str, Json] = NO_STATUS
+        self,
+        environ: Environ,
+        start_response: Any,
+        why: str,
+        status: Mapping[str, Json] = NO_STATUS,
     ) -> Iterable[bytes]:
         """Refuse a request, and count it; `status` is what the answer says besides."""
         self.attempts.add(str(environ.get("PATH_INFO", "")))

@@ -29,9 +29,7 @@ class CircuitWarsChecks:
 
     trials: Sequence[Trial] = (
         Trial("plays a whole match as player 1", PLAYED, ("random",), seats=(0,), by_contest=True),
-        Trial(
-            "plays as player 2", PLAYED, ("random",), seats=(-1,), turns=ENOUGH, by_contest=True
-        ),
+        Trial("plays as player 2", PLAYED, ("random",), seats=(-1,), turns=ENOUGH, by_contest=True),
         elsewhere("plays on the smallest board", {"size": 1}, ("random",)),
         elsewhere("plays against one who mirrors every move", {"size": 3}, ("mirror",)),
         elsewhere(

@@ -300,7 +300,7 @@ def test_a_note_is_a_warning_for_programs(tmp_path: Path) -> None:
     ("old", "new", "step"),
     [
         ("range(7)", "range(8)", JUDGED[0]),
-        ("status[\"status_code\"] == 200 + player", "status[\"status_code\"] == 201", JUDGED[1]),
+        ('status["status_code"] == 200 + player', 'status["status_code"] == 201', JUDGED[1]),
     ],
 )
 def test_a_client_that_cannot_play_the_board_of_the_assignment_has_failed(
@@ -323,8 +323,8 @@ def test_a_bot_that_is_checked_for_a_contest_plays_the_boards_of_that(tmp_path: 
 
 def test_the_pauses_of_a_client_leave_its_check_within_a_minute() -> None:
     def turns_of(trial: Trial) -> int:
-        size = trial.options["size"]
-        segments = 2 * size * (size + 1) - trial.options.get("openings", 0)
+        size = int(trial.options["size"])
+        segments = 2 * size * (size + 1) - int(trial.options.get("openings", 0))
         return len(trial.seats) * min(segments, trial.turns or segments)
 
     trials = load_checks("circuit-wars").trials
