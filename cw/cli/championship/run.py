@@ -163,7 +163,7 @@ def run_command(
             sandbox=sandbox,
             names=names_of(teams),
             members={team.id: team.members for team in teams if team.members},
-            left_out=dict(left_out),
+            left_out=dict(sorted(left_out.items())),
         )
 
     if not resuming:
