@@ -95,7 +95,7 @@ def isolated(number: int) -> tuple[float, float]:
     """Ask a server from a network of its own."""
     app = create_app(SiteSettings())
     rooms: RoomRegistry = app.extensions["rooms"]
-    with player_proxies(app, rooms.find(None).session, [Client("ann")]) as doors:
+    with player_proxies(app, rooms.find(None).session, [Client("ann", "ann")]) as doors:
         asker = [sys.executable, "-c", ASKER, "127.0.0.1", "5000", str(number)]
         needs = ProgramNeeds(server=doors["ann"].path)
         with Sandbox("require").prepare(asker, needs=needs) as launch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
@@ -27,6 +27,9 @@ from cw.league.line_ups import FREE_FOR_ALL
 from cw.matches.spec import SandboxPolicy
 
 SETTINGS: Final = "championship.json"
+
+CIRCUIT_WARS: Final[Mapping[str, Json]] = {"size": 7, "timeout": 3.0, "openings": 0}
+"""What is played in Circuit Wars by default."""
 
 TIE_BREAK_OPENING: Final = 4
 """Random segments with which a tie-break match starts, where a game has openings."""
@@ -107,12 +110,33 @@ class ChampionshipSettings:
         return self.players or min(len(self.teams), seats[-1])
 
 
-def begin(folder: Path, settings: ChampionshipSettings) -> None:
-    """Write the settings of a new championship; raise UsageError if there is one already."""
-    if (folder / SETTINGS).exists():
+def usual_options(game: str, chosen: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the options of a game that were chosen, with what a championship plays otherwise."""
+    if game != "circuit-wars":
+        return dict(chosen)
+    options = {**CIRCUIT_WARS, **chosen}
+    openings, size = options["openings"], options["size"]
+    if isinstance(openings, int) and isinstance(size, int):
+        options["openings"] = min(openings, size**2)
+    return options
+
+
+def is_begun(folder: Path) -> bool:
+    """Return whether a folder contains a championship."""
+    return (folder / SETTINGS).exists()
+
+
+def refuse_begun(folder: Path) -> None:
+    """Raise UsageError if a folder contains a championship."""
+    if is_begun(folder):
         raise UsageError(
             f"{folder} contains a championship already: resume it, or choose another folder"
         )
+
+
+def begin(folder: Path, settings: ChampionshipSettings) -> None:
+    """Write the settings of a new championship; raise UsageError if there is one already."""
+    refuse_begun(folder)
     settings.check()
     make_folder(folder)
     write_whole(folder / SETTINGS, json.dumps(asdict(settings), indent=2).encode() + b"\n")

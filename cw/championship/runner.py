@@ -6,14 +6,12 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from shutil import rmtree
 from typing import Final, Protocol, TypeAlias
 
 from cw.arena.sandbox import Sandbox
-from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, entry_of
 from cw.championship.journal import (
     LIVE,
@@ -35,7 +33,7 @@ from cw.games.registry import load_protocol
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.matches.processes.worker import Job
 from cw.matches.processes.workers import MatchFailure, Workers
-from cw.matches.spec import Isolation, MatchResult, MatchSpec
+from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy
 from cw.replays import document as replay
 
 ATTEMPTS: Final = 2
@@ -281,22 +279,16 @@ class Runner:
         rmtree(self.journal.folder / LIVE, ignore_errors=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """How many matches are played at the same time, and how programs are kept apart."""
+def lanes_of(game: str, sandbox: SandboxPolicy, wanted: int) -> int:
+    """Return how many matches this machine plays at the same time, if so many are wanted.
 
-    jobs: int
-    problem: str | None
-    """Why there is no bubblewrap around programs, None if there is."""
-
-
-def available(settings: ChampionshipSettings, jobs: int | None) -> Capacity:
-    """Return what this machine can do: two cores a match, if no more is asked for.
-
-    Where bots come to a server of ours, more than one match at the same time takes bubblewrap.
-    Raises UsageError if that must be there and is not.
+    Where bots come to a server of ours, more than one at the same time takes bubblewrap. Raises
+    UsageError if that must be there and is not.
     """
-    problem = Sandbox(settings.sandbox).problem()
-    usual = jobs or max(1, (os.cpu_count() or 2) // 2)
-    crowded = problem is not None and "client" in load_protocol(settings.game).transports
-    return Capacity(1 if crowded else usual, problem)
+    is_open = Sandbox(sandbox).problem() is not None
+    return 1 if is_open and "client" in load_protocol(game).transports else wanted
+
+
+def cores() -> int:
+    """Return the number of cores of this machine, as far as it is known."""
+    return os.cpu_count() or 1

@@ -87,10 +87,12 @@ def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
         raise UsageError(f"{len(unfit)} teams cannot play{advice}:{listed}")
 
 
-def enough(teams: tuple[Team, ...], place: Path) -> tuple[Team, ...]:
-    """Return teams; raise UsageError unless there are two."""
+def enough(teams: tuple[Team, ...], place: Path, left_out: int = 0) -> tuple[Team, ...]:
+    """Return teams; raise UsageError unless there are two, without those that are left out."""
     if len(teams) < 2:
-        raise UsageError(f"{place} contains {len(teams)} teams; a championship needs 2 or more")
+        those = f"; {left_out} more cannot play" if left_out else ""
+        number = "1 team" if len(teams) == 1 else f"{len(teams)} teams"
+        raise UsageError(f"{place} contains {number}{those}: a championship needs 2 or more")
     return teams
 
 
@@ -278,7 +280,7 @@ def check_keys(about: Any, place: Path) -> None:
 def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, str]:
     """Return the settings of a team's bot; `env:VAR` stands for a variable of the environment.
 
-    Its username is the id of the team unless it says another: a client must register by that.
+    Its username is the id of the team unless it says another.
     """
     settings = {"username": team} | {key: about[key] for key in SETTINGS if key in about}
     for key, value in settings.items():

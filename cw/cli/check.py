@@ -50,8 +50,9 @@ def check_command(
 ) -> None:
     """Test BOT against everything that GAME may ask of it.
 
-    The steps of the protocol come first, then whole matches. Exit code 1 if a step failed,
-    2 if there is no such game, file or setting.
+    The steps of the protocol come first, then matches. Exit code 1 if a step failed, 2 if there is
+    no such game, file or setting. A note is no failure: it says what the bot cannot do, where a
+    usual contest does not ask for it.
 
     \b
       cw check paint ./bot.py
@@ -71,15 +72,16 @@ def check_command(
         write_whole(report, junit(game, candidate.bot, findings))
     if not as_json:
         click.echo(visible(summary(findings, progress.total)))
-    if findings[-1].problem is not None:
+    if findings[-1].failed:
         raise SystemExit(1)
 
 
 def summary(findings: Sequence[Finding], total: int) -> str:
     """Return the last line: what has failed and how, and how much was not tried for that."""
     last = findings[-1]
-    if last.problem is None:
-        return "all fine"
+    if not last.failed:
+        notes = sum(finding.problem is not None for finding in findings)
+        return f"all fine, with {notes} note{'s' * (notes != 1)}" if notes else "all fine"
     left = total - len(findings)
     rest = f"; {left} further step{'s' * (left != 1)} not tried until it is fixed" if left else ""
     return f"1 failed: {last.name}: {last.brief}{rest}"
@@ -90,5 +92,7 @@ def in_words(finding: Finding) -> str:
     if finding.problem is None:
         return f"ok      {finding.name}"
     problem, mark, output = finding.problem.partition(ERROR_OUTPUT)
+    if finding.is_note:
+        return f"note    {finding.name}\n        {problem}\n        {finding.fix}"
     lines = [problem, *([mark.strip("; "), *last_words(output).splitlines()] if mark else [])]
     return "\n        ".join([f"FAILED  {finding.name}", *lines, f"fix: {finding.fix}"])

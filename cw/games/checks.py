@@ -22,14 +22,22 @@ class CheckReport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A whole match that a bot under check must play without a fault."""
+    """Matches that a bot under check must play without a fault."""
 
     name: str
     options: Mapping[str, Json]
     opponents: Sequence[str]
-    """Built-in strategies; the bot sits first, and once more last."""
+    """Built-in strategies."""
     start: Json = None
     """A recorded state to begin with instead of a new game."""
+    seats: Sequence[int] = (0, -1)
+    """Where the bot sits, a match for each: first, and once more last."""
+    turns: int | None = None
+    """After how many turns a match is broken off; None: it is played to its end."""
+    note: str = ""
+    """What a fault means where it does not decide about the bot; "" where it does."""
+    by_contest: bool = False
+    """Whether a bot that is checked for a contest plays with the options of that instead."""
 
 
 class Checks(Protocol):

@@ -45,6 +45,8 @@ class Host:
     session: RefereedSession[Any, Any]
     address: str
     """Where clients find it; "" where nobody comes."""
+    team_ids: Mapping[str, str]
+    """By name of the bot, the team id under which each player is seen."""
     doors: Mapping[str, Door]
     """By name the way in of each client that has a network of its own; none where all share one."""
     policy: LaunchPolicy
@@ -75,8 +77,8 @@ class Host:
             {
                 "CW_SERVER": self.address,
                 # game_ai.py takes its team from the one, the kits from the other.
-                "BOT_USERNAME": team_id(bot),
-                "TEAM_ID": team_id(bot),
+                "BOT_USERNAME": self.team_ids[bot.name],
+                "TEAM_ID": self.team_ids[bot.name],
                 "PYTHONPATH": str(PACKAGE.parent),
             }
             | pause(),
@@ -117,40 +119,37 @@ def hosting(
     limit = time_limit(protocol_options["timeout"])
     session: RefereedSession[Any, Any] = RefereedSession(rules, start, limit, time.monotonic)
     app = create_server(ServerSettings(rooms=False, restart=False), session=session)
-    clients = clients_of(list(record.bots.values()))
+    bots = list(record.bots.values())
+    ids = team_ids(bots)
+    clients = [Client(bot.name, ids[bot.name]) for bot in bots if bot.kind == "exec"]
     with ExitStack() as boxes:
         address, doors = boxes.enter_context(way_in(app, session, clients, policy))
         window = boxes.enter_context(spectators(app)) if spectate else None
-        host = Host(session, address, doors, policy, boxes, window)
+        host = Host(session, address, ids, doors, policy, boxes, window)
         try:
             yield host
         finally:
             session.end()
 
 
-def clients_of(bots: Sequence[BotSpec]) -> list[Client]:
-    """Return the clients among bots; one with a `username` must register under that name."""
-    return [
-        Client(
-            bot.name,
-            bot.settings.get("username"),
-            # Neither client may take the other's name, in whichever order they register.
-            frozenset(name for other in bots if other is not bot for name in names_of(other)),
-        )
-        for bot in bots
-        if bot.kind == "exec"
-    ]
+def team_ids(bots: Sequence[BotSpec]) -> dict[str, str]:
+    """Return the team id under which each bot is seen, by its name; no two are equal.
+
+    That of a client is its setting `username` or its name, as far as team ids go.
+    """
+    wanted = [team_id(bot) if bot.kind == "exec" else bot.name for bot in bots]
+    return {
+        bot.name: own
+        if bot.kind != "exec" or wanted.count(own) == 1
+        else f"{own[: LONGEST_TEAM_ID - 2]}-{number}"
+        for number, (bot, own) in enumerate(zip(bots, wanted, strict=True), start=1)
+    }
 
 
 def team_id(bot: BotSpec) -> str:
-    """Return the team id of a client that is told none: its name, as far as team ids go."""
-    fitting = re.sub("[^A-Za-z0-9]+", "-", bot.name)[:LONGEST_TEAM_ID]
-    return bot.settings.get("username") or fitting
-
-
-def names_of(bot: BotSpec) -> set[str]:
-    """Return the names that no other client may take: those by which people know a bot."""
-    return {bot.name, team_id(bot)}
+    """Return the setting `username` of a client, or its name, as far as team ids go."""
+    wanted = bot.settings.get("username") or bot.name
+    return re.sub("[^A-Za-z0-9-]+", "-", wanted)[:LONGEST_TEAM_ID]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +13,14 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
+from cw.arena.bot_names import numbered
 from cw.arena.sandbox.owners import prefix
 from cw.arena.transports.sockets import bound_unix
-from cw.errors import TeamIdTaken
+from cw.errors import InvalidTeamId, TeamIdTaken
 from cw.games.circuit_wars import protocol
-from cw.server.session import Session
+from cw.games.rules import Json
+from cw.server.routes import TEAM_IDS
+from cw.server.session import GITHUB, Session
 from cw.server.wsgi import BACKLOG, WSGIApp, serving
 
 REFUSED: Final = "403 FORBIDDEN"
@@ -32,6 +35,8 @@ LONGEST_PATH: Final = 80
 """Characters of the path of a refused request that are reported."""
 
 Environ: TypeAlias = dict[str, Any]
+
+NO_STATUS: Final[Mapping[str, Json]] = {}
 
 
 def path_of(environ: Environ) -> str:
@@ -55,7 +60,8 @@ class SpectatorApp:
         """Pass on what changes nothing."""
         if environ["REQUEST_METHOD"] == "GET" and READING.fullmatch(path_of(environ)):
             return self.app(environ, start_response)
-        return refused(start_response, "this address is for looking on: nobody plays here")
+        why = "this address is for looking on: nobody plays here"
+        return answered(start_response, REFUSED, {"error": why})
 
 
 @dataclass(slots=True)
@@ -86,16 +92,16 @@ class Client:
 
     name: str
     """That of its bot."""
-    must_be: str | None = None
-    """The name under which it must register; None: any name."""
-    others: frozenset[str] = frozenset()
-    """The names of the other bots, under which it cannot register."""
+    team: str
+    """The team id under which the server knows it, whatever id it registers."""
 
 
 class PlayerProxy:
     """The app as one client may use it: it reads, registers once, and moves for itself only.
 
-    Anything else is refused and counted in `attempts`; it never reaches the game.
+    Each client has a proxy of its own, so the team id that it registers need not identify it: the
+    proxy translates it. Anything else is refused and counted in `attempts`; it never reaches the
+    game.
     """
 
     def __init__(self, app: WSGIApp, session: Session[Any, Any], client: Client) -> None:
@@ -103,8 +109,8 @@ class PlayerProxy:
         self.app = app
         self.session = session
         self.client = client
-        self.team: str | None = None
-        """The name under which it has registered."""
+        self.own_id: str | None = None
+        """The team id that it has registered."""
         self.attempts = Attempts()
         self._lock = Lock()
 
@@ -118,33 +124,40 @@ class PlayerProxy:
             if kind == "move":
                 return self.move(path, rest, environ, start_response)
             if READING.fullmatch(path):
-                return self.app(environ, start_response)
+                return self.app({**environ, TEAM_IDS: self.team_ids()}, start_response)
         return self.refuse(environ, start_response, "a client may look, register and move")
 
     def register(
         self, path: str, name: str, environ: Environ, start_response: Any
     ) -> Iterable[bytes]:
-        """Let the client register once, under its own name."""
-        if self.client.must_be not in (None, name):
-            why = f"you must register as {self.client.must_be}"
-            return self.refuse(environ, start_response, why)
+        """Let the client register once, under any valid team id."""
         with self._lock:
-            # Refused here, before the app: a client that registers as its opponent would take the
-            # seat from it.
-            if self.team is not None or name in self.client.others:
+            # Refused here, before the app: by a second registration a client would take the seat of
+            # its opponent.
+            if self.own_id is not None:
                 self.attempts.add(path)
-                return answered(start_response, "200 OK", protocol.not_registered(self.why_not()))
-            answer = self.app(environ, start_response)
-            # The app decides whether the name is valid; the proxy believes only what it can see
+                taken = TeamIdTaken(f"you have registered as {self.own_id} already")
+                return answered(start_response, "200 OK", protocol.not_registered(taken))
+            try:
+                GITHUB.check(name)
+            except InvalidTeamId as refusal:
+                return answered(start_response, "200 OK", protocol.not_registered(refusal))
+            translated = {**environ, "PATH_INFO": f"/reg/{self.client.team}"}
+            answer = self.app(translated, start_response)
+            # The app decides whether a seat is free; the proxy believes only what it can see
             # seated.
-            self.team = name if name in self.session.look().snapshot.teams else None
+            if self.client.team in self.session.look().snapshot.teams:
+                self.own_id = name
             return answer
 
-    def why_not(self) -> TeamIdTaken:
-        """Return why the client may not register as it wanted to."""
-        if self.team is None:
-            return TeamIdTaken("this is the name of your opponent: choose another")
-        return TeamIdTaken(f"you have registered as {self.team} already")
+    def team_ids(self) -> dict[str, str]:
+        """Return what the client is told in place of team ids: its own is the one it registered."""
+        if self.own_id is None:
+            return {}
+        seated = self.session.look().snapshot.teams
+        others = [team for team in seated if team != self.client.team]
+        told = numbered(others, reserved=[self.own_id])
+        return {self.client.team: self.own_id, **dict(zip(others, told, strict=True))}
 
     def move(
         self, path: str, rest: Sequence[str], environ: Environ, start_response: Any
@@ -152,20 +165,28 @@ class PlayerProxy:
         """Let the client move for its own team."""
         # Refused requests count as attempts, not as illegal moves (decisions 0005): asking twice by
         # mistake must not lose a match.
-        if rest[:1] != [self.team]:
-            team = self.team or "the name that you register"
-            return self.refuse(environ, start_response, f"you may only move for {team}")
-        return self.app(environ, start_response)
+        if rest[:1] != [self.own_id]:
+            why = (
+                "register first: /reg/<team_id>"
+                if self.own_id is None
+                else f"you have registered as {self.own_id}, and may move for that team only"
+            )
+            snapshot, time_left = self.session.look()
+            status = protocol.status_document(len(snapshot.teams), snapshot.state, time_left)
+            return self.refuse(environ, start_response, why, status)
+        target = "/".join(["/move", self.client.team, *rest[1:]])
+        return self.app({**environ, "PATH_INFO": target}, start_response)
 
-    def refuse(self, environ: Environ, start_response: Any, why: str) -> Iterable[bytes]:
-        """Refuse a request, and count it."""
+    def refuse(
+        self,
+        environ: Environ,
+        start_response: Any,
+        why: str,
+        status: Mapping[str, Json] = NO_STATUS,
+    ) -> Iterable[bytes]:
+        """Refuse a request, and count it; `status` is what the answer says besides."""
         self.attempts.add(str(environ.get("PATH_INFO", "")))
-        return refused(start_response, why)
-
-
-def refused(start_response: Any, why: str) -> Iterable[bytes]:
-    """Answer that a request is not allowed."""
-    return answered(start_response, REFUSED, {"error": why})
+        return answered(start_response, REFUSED, {**status, "error": why})
 
 
 def answered(start_response: Any, status: str, document: dict[str, Any]) -> Iterable[bytes]:

@@ -24,6 +24,9 @@ from cw.server.lobby import replay_address
 from cw.server.rooms import CircuitObservation, Room, RoomRegistry
 from cw.server.settings import ServerSettings
 
+TEAM_IDS: Final = "cw.team_ids"
+"""In the environment of a request: what is told in place of some team ids (see `PlayerProxy`)."""
+
 routes = Blueprint("circuit_wars", __name__)
 
 TAG: Final = re.compile("[0-9a-f]{12}-[0-9]+")
@@ -105,8 +108,9 @@ def history(room: str | None = None) -> Response:
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
+    told = request.environ.get(TEAM_IDS, {})
     about = {
-        "teams": list(snapshot.teams),
+        "teams": [told.get(team, team) for team in snapshot.teams],
         "limit": protocol.milliseconds(session.limit),
         "replay": replay_address(snapshot.replay),
     }

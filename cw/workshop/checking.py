@@ -29,6 +29,8 @@ class Step(msgspec.Struct, frozen=True):
     ok: bool
     problem: str = ""
     fix: str = ""
+    warning: bool = False
+    """Whether a problem does not decide about the bot."""
 
 
 class Check:

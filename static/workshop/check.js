@@ -6,7 +6,7 @@ import { ask, follow, wordsOf } from "./server.js";
 
 const PAUSE = 400;
 
-/** @typedef {{step: string, ok: boolean, problem: string, fix: string}} Step */
+/** @typedef {{step: string, ok: boolean, problem: string, fix: string, warning: boolean}} Step */
 /** @typedef {{steps: Step[], goes_on: boolean, trouble: string, waits?: string}} Report */
 
 /** Checks the bot and shows the steps. */
@@ -44,7 +44,10 @@ export class Check {
   take({ steps, goes_on: goesOn, trouble, waits }) {
     byId("check-steps").replaceChildren(...steps.map(row));
     const last = steps.at(-1);
-    const summary = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
+    const failed = last && !last.ok && !last.warning;
+    const notes = steps.filter((step) => step.warning).length;
+    const fine = notes ? `All fine, with ${notes} note${notes === 1 ? "" : "s"}.` : "All fine.";
+    const summary = failed ? "One step failed; those after it were not tried." : fine;
     this.say(trouble || waits || (goesOn ? `${steps.length} steps passed so far...` : summary));
   }
 
@@ -58,8 +61,9 @@ export class Check {
  * @param {Step} step
  * @returns {HTMLElement}
  */
-function row({ step, ok, problem, fix }) {
-  const name = element("b", "", ok ? "ok" : "failed");
-  const rest = ok ? [] : [element("pre", "lines refused", problem), element("p", "fix", `What to do: ${fix}`)];
-  return element("li", ok ? "fine" : "failed", name, " ", step, ...rest);
+function row({ step, ok, problem, fix, warning }) {
+  const name = element("b", "", ok ? "ok" : warning ? "note" : "failed");
+  const advice = warning ? fix : `What to do: ${fix}`;
+  const rest = ok ? [] : [element("pre", warning ? "lines" : "lines refused", problem), element("p", "fix", advice)];
+  return element("li", ok || warning ? "fine" : "failed", name, " ", step, ...rest);
 }

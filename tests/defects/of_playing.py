@@ -201,14 +201,14 @@ REPLAYS: Final = (
 SERVER: Final = (
     defect(
         "cw/server/player_proxy.py",
-        "if self.client.must_be not in (None, name):",
+        "if self.own_id is not None:",
         "if False:",
-        "A client registers under any name.",
+        "A client registers twice.",
         "server/test_player_proxy.py",
     ),
     defect(
         "cw/server/player_proxy.py",
-        "        if rest[:1] != [self.team]:",
+        "        if rest[:1] != [self.own_id]:",
         "        if False:",
         "A client moves for its opponent.",
         "server/test_player_proxy.py",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -53,13 +55,13 @@ def session(app: Flask) -> CircuitSession:
     return rooms.find(None).session
 
 
-def ann(must_be: str | None = None) -> Client:
-    return Client("ANN", must_be, frozenset({"BOB"}))
+def ann() -> Client:
+    return Client("ANN", "ANN")
 
 
 @pytest.fixture
 def doors(app: Flask, session: CircuitSession) -> Iterator[dict[str, Door]]:
-    with player_proxies(app, session, [ann(), Client("BOB", None, frozenset({"ANN"}))]) as proxies:
+    with player_proxies(app, session, [ann(), Client("BOB", "BOB")]) as proxies:
         yield proxies
 
 
@@ -132,20 +134,71 @@ def test_refused_requests_are_counted_in_bounded_memory(
     assert "2980 more" in sentences[-1]
 
 
-def test_a_client_registers_under_a_name_of_its_own(app: Flask, session: CircuitSession) -> None:
-    with player_proxies(app, session, [ann()]) as doors:
-        path = doors["ANN"].path
-        assert " 200 " in answer_to(path, "GET /reg/BOB HTTP/1.1")
-        for target in ("reg/BOB", "http:reg/BOB", "/./reg/BOB", "/reg/./BOB"):
-            answer_to(path, f"GET {target} HTTP/1.1")
-        assert session.look().snapshot.teams == ()
-        answer_to(path, "GET /reg/ada HTTP/1.1")
-        answer_to(path, "GET /reg/again HTTP/1.1")
-        assert session.look().snapshot.teams == ("ada",)
-        assert " 403 " in answer_to(path, "GET /move/ANN/0,0,top HTTP/1.1")
+def asked(door: Door, path: str) -> dict[str, Any]:
+    """Return what a client is answered."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(door.path))
+        head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode())
+        answer = connection.makefile("rb").read().decode()
+    document: dict[str, Any] = json.loads(answer.partition("\r\n\r\n")[2])
+    return document
 
 
-def test_a_client_may_be_told_its_name(app: Flask, session: CircuitSession) -> None:
-    with player_proxies(app, session, [ann("ann-1")]) as doors:
-        assert " 403 " in answer_to(doors["ANN"].path, "GET /reg/ada HTTP/1.1")
-        assert session.look().snapshot.teams == ()
+def test_a_client_registers_any_id_and_is_seen_under_its_own(
+    doors: dict[str, Door], session: CircuitSession
+) -> None:
+    door = doors["ANN"]
+    assert asked(door, "/reg/myTeam") == {"response": "OK", "player": 1}
+    assert session.look().snapshot.teams == ("ANN",)
+    assert asked(doors["BOB"], "/reg/myTeam") == {"response": "OK", "player": 2}
+    assert session.look().snapshot.teams == ("ANN", "BOB")
+    assert asked(door, "/move/myTeam/0,0,top")["status_code"] == 202
+    assert asked(doors["BOB"], "/move/myTeam/1,1,top")["status_code"] == 201
+    assert asked(door, "/move/myTeam/0,1,left")["last_move"] == "0,1,left"
+
+
+def test_a_client_is_told_its_own_id_alone_for_itself(
+    doors: dict[str, Door], session: CircuitSession
+) -> None:
+    door = doors["ANN"]
+    assert asked(door, "/history")["teams"] == []
+    asked(door, "/reg/BOB")
+    assert asked(door, "/history")["teams"] == ["BOB"]
+    asked(doors["BOB"], "/reg/zoe")
+    assert session.look().snapshot.teams == ("ANN", "BOB")
+    assert asked(door, "/history")["teams"] == ["BOB", "BOB-2"]
+    assert asked(doors["BOB"], "/history")["teams"] == ["ANN", "zoe"]
+
+
+def test_a_client_registers_once_and_keeps_its_first_id(
+    doors: dict[str, Door], session: CircuitSession
+) -> None:
+    door = doors["ANN"]
+    asked(door, "/reg/myTeam")
+    before = session.look().snapshot.tag
+    for again in ("/reg/other", "/reg/myTeam", "/reg/ANN", "/reg/BOB"):
+        refused = asked(door, again)
+        assert (refused["response"], refused["error_code"]) == ("ERROR", 2)
+        assert refused["message"] == "you have registered as myTeam already"
+    assert session.look().snapshot.tag == before
+    asked(doors["BOB"], "/reg/other")
+    for team in ("other", "ANN", "BOB"):
+        refused = asked(door, f"/move/{team}/0,0,top")
+        assert refused["status_code"] == 201
+        assert refused["error"] == "you have registered as myTeam, and may move for that team only"
+    assert session.look().snapshot.turns == ()
+    assert door.proxy.attempts.count == 7
+
+
+def test_an_id_that_is_not_valid_is_refused_and_another_can_be_registered(
+    doors: dict[str, Door], session: CircuitSession
+) -> None:
+    door = doors["ANN"]
+    for unfit in ("", "my%20team", "a" * 40, "%E9", "a/b", "./BOB", "../reg/BOB"):
+        refused = asked(door, f"/reg/{unfit}")
+        assert (refused["response"], refused["error_code"]) == ("ERROR", 1), unfit
+        assert "letters, digits or hyphens" in refused["message"]
+    assert asked(door, "/move/ANN/0,0,top")["error"] == "register first: /reg/<team_id>"
+    assert session.look().snapshot.teams == ()
+    assert asked(door, "/reg/myTeam")["response"] == "OK"

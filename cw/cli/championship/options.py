@@ -26,6 +26,11 @@ JOBS = click.option(
     type=click.IntRange(1, 256),
     help="Matches at the same time.  [default: cores / 2; 256 with --queue]",
 )
+TRIED_AT_ONCE = click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    help="Teams at the same time.  [default: cores; four times as many for Circuit Wars]",
+)
 QUEUE = click.option(
     "--queue",
     "queued",

@@ -8,8 +8,11 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import Protocol, TypeAlias
 
+import click
+
+from cw.arena.sandbox import Sandbox
 from cw.championship.journal import Journal
-from cw.championship.runner import OwnProcesses, Players, available
+from cw.championship.runner import OwnProcesses, Players, cores, lanes_of
 from cw.championship.teams import Team
 from cw.cli.hub import is_missing
 from cw.errors import UsageError
@@ -22,7 +25,7 @@ Say: TypeAlias = Callable[[str], None]
 class NewPlayers(Protocol):
     """Those who play, as they are chosen by the options of a command."""
 
-    def __call__(self, journal: Journal, teams: Sequence[Team], say: Say) -> Players:
+    def __call__(self, journal: Journal, teams: Sequence[Team], say: Say, /) -> Players:
         """Return them for a championship; `say` prints a line for people."""
 
 
@@ -50,14 +53,22 @@ def chosen_players(
 
 
 def own_processes(
-    jobs: int | None, journal: Journal, teams: Sequence[Team], say: Say
+    jobs: int | None, journal: Journal, _teams: Sequence[Team], _say: Say
 ) -> OwnProcesses:
-    """Return processes of this machine."""
+    """Return processes of this machine: two cores a match, if no more are asked for."""
     settings = journal.settings
-    capacity = available(settings, jobs)
-    if capacity.problem is not None and any(team.bot.kind == "exec" for team in teams):
-        say(unprotected(settings.game, capacity.problem))
-    return OwnProcesses(capacity.jobs)
+    wanted = jobs or max(1, cores() // 2)
+    return OwnProcesses(lanes_of(settings.game, settings.sandbox, wanted))
+
+
+def warn_unprotected(game: str, sandbox: SandboxPolicy, teams: Sequence[Team]) -> None:
+    """Say what programs of teams may do on this machine, where nothing is between them and it.
+
+    Raises UsageError if bubblewrap must be there and is not.
+    """
+    problem = Sandbox(sandbox).problem()
+    if problem is not None and any(team.bot.kind == "exec" for team in teams):
+        click.echo(unprotected(game, problem), err=True)
 
 
 def unprotected(game: str, problem: str) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from cw.championship.config import settings_of
+from cw.championship.config import chosen_teams, settings_of
 from cw.cli.championship.options import FOLDER, HANDOUTS, JOBS, PORT, QUEUE
-from cw.cli.championship.players import chosen_players
+from cw.cli.championship.players import chosen_players, warn_unprotected
 from cw.cli.championship.playing import play
 
 
@@ -21,7 +21,9 @@ from cw.cli.championship.playing import play
 def resume_command(
     out: Path, jobs: int | None, with_handouts: bool, port: int | None, queued: bool
 ) -> None:
-    """Continue the championship in OUT from where it stopped."""
-    sandbox = settings_of(out).sandbox
-    with chosen_players(jobs, sandbox, queued=queued) as new_players:
+    """Continue the championship in OUT from where it stopped; no team is tried again."""
+    settings = settings_of(out)
+    with chosen_players(jobs, settings.sandbox, queued=queued) as new_players:
+        if not queued:
+            warn_unprotected(settings.game, settings.sandbox, chosen_teams(settings))
         play(out, port, new_players, with_handouts=with_handouts)

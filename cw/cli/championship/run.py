@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import click
 
-from cw.championship.config import ChampionshipSettings, begin, names_of, settings_of
-from cw.championship.teams import Entrants, Team, enough, read_entrants, refuse
+from cw.championship.config import (
+    ChampionshipSettings,
+    begin,
+    is_begun,
+    names_of,
+    refuse_begun,
+    settings_of,
+    usual_options,
+)
+from cw.championship.teams import Entrants, Team, UnfitTeam, enough, read_entrants, refuse
+from cw.championship.validation import Trial
 from cw.cli.championship.options import FOLDER, GAME, HANDOUTS, JOBS, PLACE, PORT, QUEUE
-from cw.cli.championship.players import chosen_players
+from cw.cli.championship.players import chosen_players, warn_unprotected
 from cw.cli.championship.playing import play
+from cw.cli.championship.validate import counted, in_words, problems_of
 from cw.cli.options import OPTION, SANDBOX, read_option
-from cw.errors import UsageError
-from cw.games.rules import Json
+from cw.errors import Failure
+from cw.games.registry import load_game
 from cw.league.contest_formats import FORMATS
-from cw.matches.spec import SandboxPolicy
+from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
 
 LEAVE_OUT: Final = "; fix them, or leave them out with --skip-broken"
+AS_THEY_ARE: Final = ", or let them play as they are with --no-validate"
 
-CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
-"""What is played in Circuit Wars by default."""
+NewSettings: TypeAlias = Callable[[Sequence[Team], Mapping[str, str]], ChampionshipSettings]
+"""Makes the settings of a championship of some teams; others are left out, by id and why."""
 
 
 @click.command("run")
@@ -74,6 +85,12 @@ CIRCUIT_WARS: Final = {"size": 7, "timeout": 3.0, "openings": 0}
     help="Time limit for a turn in seconds, for a game that has it.  [Circuit Wars: 3]",
 )
 @click.option("--skip-broken", is_flag=True, help="Leave out the teams that cannot play.")
+@click.option(
+    "--no-validate",
+    "untried",
+    is_flag=True,
+    help="Begin at once, without a match for each team in which it is tried.",
+)
 @SANDBOX
 @JOBS
 @click.option(
@@ -102,6 +119,7 @@ def run_command(
     size: int | None,
     timeout: float | None,
     skip_broken: bool,
+    untried: bool,
     sandbox: SandboxPolicy,
     jobs: int | None,
     out: Path,
@@ -115,7 +133,8 @@ def run_command(
     The id of a team is derived from the name of its folder. The folder contains a program
     (game_ai.py in Circuit Wars, else bot.py, bot.js, ...), or a team.toml with `run = "COMMAND"` or
     `bot = "ARGUMENT"`. Everything is stored in OUT, so you can kill the run at any time and resume
-    it.
+    it. Before the first match each team is tried, as `cw championship validate` does; if one fails,
+    all that fail are listed, and nothing is played.
 
     \b
       cw championship run teams --out results
@@ -129,47 +148,86 @@ def run_command(
     own = {"openings": openings, "size": size, "timeout": timeout}
     chosen = {name: value for name, value in own.items() if value is not None}
     chosen |= dict(map(read_option, options))
+
+    def settings_for(teams: Sequence[Team], left_out: Mapping[str, str]) -> ChampionshipSettings:
+        return ChampionshipSettings(
+            teams=tuple(team.id for team in teams),
+            place=str(place.resolve()),
+            game=game,
+            format=form,
+            seed=seed,
+            groups=groups,
+            players=players,
+            rounds=rounds,
+            options=usual_options(game, chosen),
+            sandbox=sandbox,
+            names=names_of(teams),
+            members={team.id: team.members for team in teams if team.members},
+            left_out=dict(sorted(left_out.items())),
+        )
+
+    if not resuming:
+        refuse_begun(out)
     entrants = read_entrants(place, game)
-    teams = chosen_of(entrants, place, skip_broken=skip_broken)
-    settings = ChampionshipSettings(
-        teams=tuple(team.id for team in teams),
-        place=str(place.resolve()),
-        game=game,
-        format=form,
-        seed=seed,
-        groups=groups,
-        players=players,
-        rounds=rounds,
-        options=chosen_options(game, chosen),
-        sandbox=sandbox,
-        names=names_of(teams),
-        members={team.id: team.members for team in teams if team.members},
-        left_out={team.id: team.problem for team in entrants.unfit},
-    )
     with chosen_players(jobs, sandbox, queued=queued) as new_players:
-        try:
-            begin(out, settings)
-        except UsageError:
-            if not resuming or settings_of(out) != settings:
-                raise
+        if not queued:
+            warn_unprotected(game, sandbox, entrants.fit)
+        if is_begun(out):
+            check_same(out, entrants, settings_for)
+        else:
+            is_tried = not (untried or queued)
+            problems = tried(entrants, place, settings_for, jobs) if is_tried else unfit(entrants)
+            teams = admitted(entrants, place, problems, skip_broken=skip_broken)
+            begin(out, settings_for(teams, problems))
         play(out, port, new_players, with_handouts=with_handouts)
 
 
-def chosen_of(entrants: Entrants, place: Path, *, skip_broken: bool) -> tuple[Team, ...]:
+def check_same(out: Path, entrants: Entrants, settings_for: NewSettings) -> None:
+    """Raise UsageError unless the championship in a folder is the one that is asked for."""
+    settings = settings_of(out)
+    refuse([team for team in entrants.unfit if team.id not in settings.left_out])
+    teams = [team for team in entrants.fit if team.id not in settings.left_out]
+    if settings_for(teams, settings.left_out) != settings:
+        refuse_begun(out)
+
+
+def tried(
+    entrants: Entrants, place: Path, settings_for: NewSettings, jobs: int | None
+) -> dict[str, str]:
+    """Let each team play a match of the championship; return what is wrong with teams, by id.
+
+    Raises UsageError if the championship cannot be, whatever its teams do.
+    """
+    settings = settings_for(entrants.fit, {})
+    if not entrants.unfit:
+        enough(entrants.fit, place)
+    if len(entrants.fit) > 1:
+        settings.check()
+    seats = settings.seats_of_a_match(load_game(settings.game).rules.seats)
+    trial = Trial(settings.game, settings.options, Isolation(settings.sandbox), seats)
+    return problems_of((*entrants.fit, *entrants.unfit), trial, jobs)
+
+
+def unfit(entrants: Entrants) -> dict[str, str]:
+    """Return what is wrong with the teams that have no program, by id."""
+    return {team.id: team.problem for team in entrants.unfit}
+
+
+def admitted(
+    entrants: Entrants, place: Path, problems: Mapping[str, str], *, skip_broken: bool
+) -> tuple[Team, ...]:
     """Return the teams that play, and say which are left out.
 
-    Raises UsageError for teams that cannot play, unless they may be left out.
+    Raises Failure for teams that cannot play, unless they may be left out.
     """
-    if not skip_broken:
-        refuse(entrants.unfit, LEAVE_OUT)
-    for team in entrants.unfit:
-        click.echo(visible(f"Left out: {team.id}: {team.problem}"), err=True)
-    return enough(entrants.fit, place)
-
-
-def chosen_options(game: str, options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the options of a game with its usual ones."""
-    if game != "circuit-wars":
-        return dict(options)
-    chosen = {**CIRCUIT_WARS, **options}
-    return chosen | {"openings": min(chosen["openings"], chosen["size"] ** 2)}
+    everybody: tuple[Team | UnfitTeam, ...] = (*entrants.fit, *entrants.unfit)
+    all_teams = {team.id: team for team in everybody}
+    lines = [in_words(all_teams[team], problems[team]) for team in sorted(problems)]
+    if lines and not skip_broken:
+        advice = LEAVE_OUT if entrants.unfit else f"{LEAVE_OUT}{AS_THEY_ARE}"
+        listed = "".join(f"\n  {line}" for line in lines)
+        raise Failure(f"{len(lines)} of {counted(len(all_teams))} cannot play{advice}:{listed}")
+    for line in lines:
+        click.echo(visible(f"Left out: {line}"), err=True)
+    teams = tuple(team for team in entrants.fit if team.id not in problems)
+    return enough(teams, place, len(lines))

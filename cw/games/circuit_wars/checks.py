@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
 
 from cw.games.checks import CheckReport, Trial
-from cw.games.rules import Player
+from cw.games.rules import Json, Player
 from cw.games.wire import Referee, Transport
+
+PLAYED: Final[Mapping[str, Json]] = {"size": 7, "openings": 0}
+"""The board of the assignment, on which a client is judged."""
+
+ENOUGH: Final = 20
+"""Turns after which a match shows nothing new: a client pauses 0.2 s before each request."""
+
+NOTE: Final = (
+    "this does not matter on the usual 7 x 7 board; a bot for any board takes the size, and what is"
+    " drawn at the start, from /status"
+)
+
+elsewhere = partial(Trial, seats=(0,), note=NOTE)
 
 
 class CircuitWarsChecks:
-    """Whole games: a client comes to the server, so there is nothing to ask it before."""
+    """Matches: a client comes to the server, so there is nothing to ask it before."""
 
     trials: Sequence[Trial] = (
-        Trial("registers and plays a match against random", {"size": 5}, ("random",)),
-        Trial("plays on the smallest board", {"size": 1}, ("random",)),
-        Trial("plays after random openings", {"size": 5, "openings": 10}, ("safe",)),
-        Trial("plays against one who mirrors every move", {"size": 3}, ("mirror",)),
-        Trial("plays on the usual board", {"size": 7, "openings": 40}, ("greedy",)),
+        Trial("plays a whole match as player 1", PLAYED, ("random",), seats=(0,), by_contest=True),
+        Trial("plays as player 2", PLAYED, ("random",), seats=(-1,), turns=ENOUGH, by_contest=True),
+        elsewhere("plays on the smallest board", {"size": 1}, ("random",)),
+        elsewhere("plays against one who mirrors every move", {"size": 3}, ("mirror",)),
+        elsewhere(
+            "plays after random openings", {"size": 5, "openings": 10}, ("safe",), turns=ENOUGH
+        ),
+        elsewhere(
+            "plays on a nearly full board", {"size": 7, "openings": 40}, ("greedy",), turns=ENOUGH
+        ),
     )
 
     def steps(self, transport: Transport) -> int:

@@ -67,11 +67,20 @@ class Finding:
     fix: str = ""
     brief: str = ""
     """The problem in few words: the kind of a fault, and the turn of a match."""
+    is_note: bool = False
+    """Whether a problem does not decide about the bot."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the bot has failed here."""
+        return self.problem is not None and not self.is_note
 
     def to_json(self) -> dict[str, Json]:
         """Return it for programs."""
-        step = {"step": self.name, "ok": self.problem is None}
-        return step if self.problem is None else {**step, "problem": self.problem, "fix": self.fix}
+        step: dict[str, Json] = {"step": self.name, "ok": self.problem is None}
+        if self.problem is not None:
+            step |= {"problem": self.problem, "fix": self.fix}
+        return {**step, "warning": True} if self.problem is not None and self.is_note else step
 
 
 class Attempt(NamedTuple):
@@ -87,10 +96,10 @@ OnTry: TypeAlias = Callable[[Attempt], None]
 
 
 class Stopped(Exception):
-    """A match of a check is ended at the bot's first fault."""
+    """A match of a check is ended: at the bot's first fault, or as it has shown enough."""
 
-    def __init__(self, fault: MatchFault) -> None:
-        """Hand the fault over."""
+    def __init__(self, fault: MatchFault | None) -> None:
+        """Hand the fault over, if there is one."""
         super().__init__(fault)
         self.fault = fault
 
@@ -133,6 +142,8 @@ class Candidate:
     bot: BotSpec
     secrets: Secrets
     isolation: Isolation
+    options: Mapping[str, Json] = field(default_factory=dict)
+    """The options of the contest for which it is checked, as far as they differ."""
 
     def with_settings(self) -> Candidate:
         """Return it with all settings of the bot among its secrets."""
@@ -143,7 +154,7 @@ class Candidate:
 def check(
     candidate: Candidate, on_try: OnTry = lambda _: None, on_launch: OnLaunch = warn_of
 ) -> Iterator[Finding]:
-    """Try a bot step by step, up to the first step that is not fine.
+    """Try a bot step by step, up to the first at which it fails.
 
     Whole matches come after the steps of the protocol. A program is started for each of them, and
     `on_launch` is told how it is isolated.
@@ -161,7 +172,7 @@ def check(
         on_try(Attempt(trial.name, len(probed) + number + 1, total))
         finding = tried(candidate, trial, number, on_launch)
         yield finding
-        if finding.problem is not None:
+        if finding.failed:
             return
 
 
@@ -201,21 +212,23 @@ async def alone(
 
 
 def specs_of(candidate: Candidate, trial: Trial, number: int) -> list[MatchSpec]:
-    """Return the matches of a trial: with the bot in the first seat, and in the last."""
-    bot = candidate.bot
+    """Return the matches of a trial, one for each seat of the bot."""
+    bot, options = candidate.bot, dict(trial.options)
+    if trial.by_contest:
+        options |= candidate.options
     names = numbered(trial.opponents, [bot.name])
     others = [
         BotSpec(name, "builtin", strategy)
         for name, strategy in zip(names, trial.opponents, strict=True)
     ]
-    orders = ([bot, *others], [*others, bot])
+    orders = ([bot, *others] if seat == 0 else [*others, bot] for seat in trial.seats)
     return [
         MatchSpec(
             f"check {number}",
             candidate.game,
             tuple(bots),
             number,
-            dict(trial.options),
+            options,
             trial.start,
             candidate.isolation,
         )
@@ -227,17 +240,23 @@ def tried(candidate: Candidate, trial: Trial, number: int, on_launch: OnLaunch) 
     """Play the matches of a trial, up to the first fault of the bot that costs it something."""
     for spec in specs_of(candidate, trial, number):
         seat = spec.bots.index(candidate.bot)
-        fault = asyncio.run(first_fault(spec, seat, candidate.secrets, on_launch))
+        playing = first_fault(spec, seat, candidate.secrets, on_launch, trial.turns)
+        fault = asyncio.run(playing)
         if fault is not None:
             return fault_of(trial, fault)
     return Finding(trial.name)
 
 
 async def first_fault(
-    spec: MatchSpec, number: int, secrets: Secrets, on_launch: OnLaunch
+    spec: MatchSpec,
+    number: int,
+    secrets: Secrets,
+    on_launch: OnLaunch,
+    most_turns: int | None = None,
 ) -> MatchFault | None:
     """Play a match until the bot of a number makes a fault; return that.
 
+    The match is broken off after `most_turns`, if they are given.
     Lines that are not answers cost nothing: they are told if the whole match has no other fault.
     """
 
@@ -246,6 +265,8 @@ async def first_fault(
         costly = (fault for fault in progress.faults() if fault.bot == number)
         if first := next((fault for fault in costly if fault.cause != STRAY), None):
             raise Stopped(first)
+        if most_turns is not None and progress.turns >= most_turns:
+            raise Stopped(None)
 
     try:
         result = await run_match(spec, secrets=secrets, on_turn=stop, on_launch=on_launch)
@@ -258,5 +279,6 @@ async def first_fault(
 def fault_of(trial: Trial, fault: MatchFault) -> Finding:
     """Explain a fault."""
     problem = f"turn {fault.turn + 1}: {fault.kind}: {fault.detail}"
-    fix = CAUSES.get(fault.cause, FIXES[fault.kind])
-    return Finding(trial.name, problem, fix, f"{fault.kind} in turn {fault.turn + 1}")
+    fix = trial.note or CAUSES.get(fault.cause, FIXES[fault.kind])
+    brief = f"{fault.kind} in turn {fault.turn + 1}"
+    return Finding(trial.name, problem, fix, brief, is_note=bool(trial.note))

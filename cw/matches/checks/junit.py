@@ -18,9 +18,10 @@ NO_XML: Final = re.compile("[\ufffe\uffff]")
 def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
     """Return a document with one test case for each step; those of problems have a failure.
 
-    Whatever a bot has sent is text in it, and no folder of this machine is named.
+    A note is the output of its test case. Whatever a bot has sent is text in it, and no folder of
+    this machine is named.
     """
-    failed = sum(finding.problem is not None for finding in findings)
+    failed = sum(finding.failed for finding in findings)
     counts = {"tests": str(len(findings)), "failures": str(failed), "errors": "0"}
     suites = Xml.Element("testsuites", counts)
     suite = Xml.SubElement(
@@ -29,9 +30,12 @@ def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
     for finding in findings:
         case = {"classname": f"cw.{game}", "name": xml_text(finding.name)}
         step = Xml.SubElement(suite, "testcase", case)
-        if finding.problem is not None:
+        if finding.failed:
             failure = Xml.SubElement(step, "failure", {"message": xml_text(finding.brief)})
             failure.text = xml_text(f"{finding.problem}\nfix: {finding.fix}")
+        elif finding.problem is not None:
+            note = Xml.SubElement(step, "system-out")
+            note.text = xml_text(f"note: {finding.problem}\n{finding.fix}")
     document: bytes = Xml.tostring(suites, encoding="utf-8", xml_declaration=True)
     return document
 

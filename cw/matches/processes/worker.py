@@ -4,7 +4,8 @@ A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}, "live"?: 
 the match is told there while it is played (`live_file`). Lines out are, for each program that is
 started, `{"launched": {"bot": name, "protection": sentence}}`, while a match is played,
 `{"turn": turns played, "spectate": address or null}`, and at its end `{"result": MatchResult}` or
-`{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`.
+`{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`. With `"judged": NUMBER` a match
+ends at the first fault of that bot, and its line is `{"judgement": {"fault": MatchFault or null}}`.
 Matches are played one after the other. SIGTERM ends what is played, and the process; so does a
 reader who is gone, which shows at the next line. The end of standard input ends it after the
 matches that were asked for.
@@ -28,6 +29,7 @@ from cw.arena.bots import BotSpec
 from cw.arena.launch import warn_of
 from cw.errors import Abandoned, ArenaError, CapacityError, Failure, ProtocolError
 from cw.games.rules import Json
+from cw.matches.checks.bot import first_fault
 from cw.matches.processes.live_file import LiveFile
 from cw.matches.progress import MatchProgress, OnTurn
 from cw.matches.run import run_match
@@ -46,6 +48,8 @@ class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     secrets: dict[str, dict[str, str]] = {}
     live: str | None = None
     """The file that tells the match while it is played, None for none."""
+    judged: int | None = None
+    """The number of the bot whose first fault ends the match, and is all that is told of it."""
 
     def line(self) -> bytes:
         """Return the line, without its end."""
@@ -92,14 +96,25 @@ async def answer(line: bytes) -> Json:
         job = documents.decode(line, Job)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return error_line(ProtocolError(f"this is not a job: {error}"))
+    try:
+        return await (played(job) if job.judged is None else judged(job, job.judged))
+    except (ArenaError, OSError) as error:
+        return error_line(error)
+
+
+async def played(job: Job) -> Json:
+    """Play a match to its end; return the line of its result."""
     with reporting(job) as tell:
-        try:
-            result = await run_match(
-                job.spec, on_turn=tell, on_launch=launched, secrets=job.secrets, spectate=True
-            )
-        except (ArenaError, OSError) as error:
-            return error_line(error)
+        result = await run_match(
+            job.spec, on_turn=tell, on_launch=launched, secrets=job.secrets, spectate=True
+        )
     return {"result": result.to_json()}
+
+
+async def judged(job: Job, bot: int) -> Json:
+    """Play a match up to the first fault of a bot; return the line of that."""
+    fault = await first_fault(job.spec, bot, job.secrets, launched)
+    return {"judgement": {"fault": fault}}
 
 
 def launched(bot: BotSpec, protection: str) -> None:

@@ -15,7 +15,7 @@ from cw.arena.transports.stdio import Answer, StdioBot
 from cw.errors import ArenaError, CapacityError, Failure, UsageError
 from cw.matches.processes.worker import Job
 from cw.matches.run import OnLaunch
-from cw.matches.spec import MatchResult
+from cw.matches.spec import MatchFault, MatchResult
 
 WORKER: Final = (sys.executable, "-m", "cw.matches.processes.worker")
 
@@ -59,13 +59,28 @@ class Launched(msgspec.Struct, frozen=True):
     protection: str
 
 
+class Judgement(msgspec.Struct, frozen=True):
+    """What a bot did wrong in a match that ends with its first fault."""
+
+    fault: MatchFault | None
+
+
 class WorkerLine(msgspec.Struct, frozen=True):
     """A line of a worker: how far a match has come, or how it ended."""
 
     launched: Launched | None = None
     spectate: str | None = None
     result: MatchResult | None = None
+    judgement: Judgement | None = None
     error: MatchFailure | None = None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the match is over."""
+        return any((self.result, self.judgement, self.error))
+
+
+NO_END: Final = MatchFailure("failure", "its worker told something else than was asked for")
 
 
 class Workers:
@@ -85,29 +100,48 @@ class Workers:
         on_launch: OnLaunch = lambda *_: None,
     ) -> MatchResult | MatchFailure:
         """Let a worker play a match; raise Failure if none can be started."""
+        end = await self._end_of(job, spectate, on_launch)
+        return end.result or end.error or NO_END
+
+    async def judge(self, job: Job) -> MatchFault | MatchFailure | None:
+        """Let a worker play a match up to the first fault of the bot that is judged; return that.
+
+        Raises Failure if no worker can be started.
+        """
+        end = await self._end_of(job)
+        return end.judgement.fault if end.judgement else end.error or NO_END
+
+    async def _end_of(
+        self,
+        job: Job,
+        spectate: Spectate = lambda _: None,
+        on_launch: OnLaunch = lambda *_: None,
+    ) -> WorkerLine:
+        """Let a worker play a match; return its last line about it."""
         bots = {bot.name: bot for bot in job.spec.bots}
         worker = self._idle.pop() if self._idle else await self._start()
         fault = await worker.send(job.line(), LONGEST_SILENCE)
         if fault is not None:
-            return lost(worker, fault.detail)
+            return WorkerLine(error=lost(worker, fault.detail))
         while True:
             answer = await worker.receive(LONGEST_SILENCE)
             if not isinstance(answer, Answer):
-                return lost(worker, answer.detail)
+                return WorkerLine(error=lost(worker, answer.detail))
             try:
                 # A result holds a replay of many megabytes: decoding it here would stall all other
                 # matches.
                 line = await asyncio.to_thread(documents.decode, answer.line, WorkerLine)
             except msgspec.DecodeError as error:
-                return lost(worker, f"it wrote no line of a worker: {error}")
+                failure = lost(worker, f"it wrote no line of a worker: {error}")
+                return WorkerLine(error=failure)
             if line.launched is not None:
                 on_launch(bots[line.launched.bot], line.launched.protection)
             if line.spectate is not None:
                 spectate(line.spectate)
-            if (outcome := line.result or line.error) is not None:
+            if line.is_last:
                 # A worker that failed never comes back to the idle ones: its state is unknown.
                 self._idle.append(worker)
-                return outcome
+                return line
 
     async def _start(self) -> StdioBot:
         """Start a process."""

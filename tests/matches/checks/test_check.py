@@ -20,12 +20,15 @@ from flask import Flask, Response, jsonify, request
 from cw.arena.bots import read_bots
 from cw.arena.launch import with_secrets
 from cw.cli import main
+from cw.games.checks import Trial
 from cw.games.end_of_codes.answers import TEXTS
 from cw.games.registry import load_checks
+from cw.kits import LANGUAGES
 from cw.matches.checks.bot import PROTOCOL, Attempt, Candidate, Finding, probe
 from cw.matches.checks.bot import check as try_bot
 from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation
+from tests import seed_clients
 from tests.conftest import Serve
 from tests.documented import programs
 from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
@@ -248,6 +251,86 @@ def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) ->
     root = Path(__file__).resolve().parents[3]
     _, steps = check("circuit-wars", f"me=exec:{sys.executable} {root / 'game_ai.py'}")
     assert failed(steps) == ""
+
+
+CLIENTS = [
+    ("game_ai.py", seed_clients.QUICK_PYTHON),
+    pytest.param(
+        "bot.js",
+        seed_clients.QUICK_JAVASCRIPT,
+        marks=pytest.mark.skipif(bool(LANGUAGES["javascript"].missing()), reason="no Node.js"),
+    ),
+]
+JUDGED = ["plays a whole match as player 1", "plays as player 2"]
+
+
+@pytest.mark.parametrize(("file", "source"), CLIENTS)
+def test_a_client_that_knows_no_board_but_that_of_the_assignment_is_fine(
+    tmp_path: Path, file: str, source: str
+) -> None:
+    (tmp_path / file).write_text(source)
+    report = tmp_path / "check.xml"
+    bot = str(tmp_path / file)
+    result = CliRunner().invoke(main, ["check", "circuit-wars", bot, "--junit", str(report)])
+    assert result.exit_code == 0, result.output + result.stderr
+    ok = [line.split(maxsplit=1)[1] for line in result.stdout.splitlines() if line[:2] == "ok"]
+    assert ok[:2] == JUDGED
+    assert "note    plays on the smallest board\n        turn 1: crashed: " in result.stdout
+    assert "FAILED" not in result.stdout
+    assert result.stdout.endswith("all fine, with 3 notes\n")
+    (suite,) = ElementTree.parse(report).getroot()
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("6", "0")
+    noted = [case.attrib["name"] for case in suite if case.find("system-out") is not None]
+    assert len(noted) == 3
+
+
+def test_a_note_is_a_warning_for_programs(tmp_path: Path) -> None:
+    (tmp_path / "game_ai.py").write_text(seed_clients.QUICK_PYTHON)
+    bot = str(tmp_path / "game_ai.py")
+    result = CliRunner().invoke(main, ["check", "circuit-wars", bot, "--json"])
+    assert result.exit_code == 0
+    steps = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [step for step in steps[:2] if step != {"step": step["step"], "ok": True}] == []
+    notes = [step for step in steps if not step["ok"]]
+    assert [step["warning"] for step in notes] == [True] * 3
+    assert all("7 x 7" in step["fix"] for step in notes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "step"),
+    [
+        ("range(7)", "range(8)", JUDGED[0]),
+        ('status["status_code"] == 200 + player', 'status["status_code"] == 201', JUDGED[1]),
+    ],
+)
+def test_a_client_that_cannot_play_the_board_of_the_assignment_has_failed(
+    tmp_path: Path, old: str, new: str, step: str
+) -> None:
+    assert old in seed_clients.QUICK_PYTHON
+    (tmp_path / "game_ai.py").write_text(seed_clients.QUICK_PYTHON.replace(old, new))
+    _, steps = check("circuit-wars", str(tmp_path / "game_ai.py"))
+    assert [found["step"] for found in steps if not found["ok"]] == [step]
+    assert steps[-1]["step"] == step
+
+
+def test_a_bot_that_is_checked_for_a_contest_plays_the_boards_of_that(tmp_path: Path) -> None:
+    (tmp_path / "game_ai.py").write_text(seed_clients.QUICK_PYTHON)
+    (bot,) = read_bots([str(tmp_path / "game_ai.py")]).bots
+    candidate = Candidate("circuit-wars", bot, {}, Isolation(), {"size": 5})
+    (finding,) = try_bot(candidate)
+    assert (finding.name, finding.failed) == (JUDGED[0], True)
+
+
+def test_the_pauses_of_a_client_leave_its_check_within_a_minute() -> None:
+    def turns_of(trial: Trial) -> int:
+        size = int(trial.options["size"])
+        segments = 2 * size * (size + 1) - int(trial.options.get("openings", 0))
+        return len(trial.seats) * min(segments, trial.turns or segments)
+
+    trials = load_checks("circuit-wars").trials
+    assert trials[0].options == {"size": 7, "openings": 0}
+    # In each of its turns, every second one, a client asks for the status, and moves.
+    assert sum(map(turns_of, trials)) / 2 * 2 * 0.2 < 50
 
 
 def test_it_is_told_what_is_tried() -> None:
