@@ -71,15 +71,16 @@ def check_command(
         write_whole(report, junit(game, candidate.bot, findings))
     if not as_json:
         click.echo(visible(summary(findings, progress.total)))
-    if findings[-1].problem is not None:
+    if findings[-1].failed:
         raise SystemExit(1)
 
 
 def summary(findings: Sequence[Finding], total: int) -> str:
     """Return the last line: what has failed and how, and how much was not tried for that."""
     last = findings[-1]
-    if last.problem is None:
-        return "all fine"
+    if not last.failed:
+        notes = sum(finding.problem is not None for finding in findings)
+        return f"all fine, with {notes} note{'s' * (notes != 1)}" if notes else "all fine"
     left = total - len(findings)
     rest = f"; {left} further step{'s' * (left != 1)} not tried until it is fixed" if left else ""
     return f"1 failed: {last.name}: {last.brief}{rest}"
@@ -91,4 +92,5 @@ def in_words(finding: Finding) -> str:
         return f"ok      {finding.name}"
     problem, mark, output = finding.problem.partition(ERROR_OUTPUT)
     lines = [problem, *([mark.strip("; "), *last_words(output).splitlines()] if mark else [])]
-    return "\n        ".join([f"FAILED  {finding.name}", *lines, f"fix: {finding.fix}"])
+    mark = "FAILED" if finding.failed else "note"
+    return "\n        ".join([f"{mark:6}  {finding.name}", *lines, f"fix: {finding.fix}"])

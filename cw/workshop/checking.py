@@ -29,6 +29,7 @@ class Step(msgspec.Struct, frozen=True):
     ok: bool
     problem: str = ""
     fix: str = ""
+    warning: bool = False
 
 
 class Check:

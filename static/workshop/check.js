@@ -6,7 +6,7 @@ import { ask, follow, wordsOf } from "./server.js";
 
 const PAUSE = 400;
 
-/** @typedef {{step: string, ok: boolean, problem: string, fix: string}} Step */
+/** @typedef {{step: string, ok: boolean, problem: string, fix: string, warning: boolean}} Step */
 /** @typedef {{steps: Step[], goes_on: boolean, trouble: string, waits?: string}} Report */
 
 /** Checks the bot and shows the steps. */
@@ -44,7 +44,7 @@ export class Check {
   take({ steps, goes_on: goesOn, trouble, waits }) {
     byId("check-steps").replaceChildren(...steps.map(row));
     const last = steps.at(-1);
-    const summary = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
+    const summary = last && hasFailed(last) ? "One step failed; those after it were not tried." : "All fine.";
     this.say(trouble || waits || (goesOn ? `${steps.length} steps passed so far...` : summary));
   }
 
@@ -58,8 +58,16 @@ export class Check {
  * @param {Step} step
  * @returns {HTMLElement}
  */
-function row({ step, ok, problem, fix }) {
-  const name = element("b", "", ok ? "ok" : "failed");
-  const rest = ok ? [] : [element("pre", "lines refused", problem), element("p", "fix", `What to do: ${fix}`)];
-  return element("li", ok ? "fine" : "failed", name, " ", step, ...rest);
+function row(step) {
+  const name = element("b", "", step.ok ? "ok" : hasFailed(step) ? "failed" : "note");
+  const rest = step.ok ? [] : [element("pre", "lines refused", step.problem), element("p", "fix", `What to do: ${step.fix}`)];
+  return element("li", hasFailed(step) ? "failed" : "fine", name, " ", step.step, ...rest);
+}
+
+/**
+ * @param {Step} step
+ * @returns {boolean}
+ */
+function hasFailed(step) {
+  return !step.ok && !step.warning;
 }

@@ -67,11 +67,20 @@ class Finding:
     fix: str = ""
     brief: str = ""
     """The problem in few words: the kind of a fault, and the turn of a match."""
+    is_warning: bool = False
+    """Whether a bot may play all the same."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the bot may not play like this."""
+        return self.problem is not None and not self.is_warning
 
     def to_json(self) -> dict[str, Json]:
         """Return it for programs."""
-        step = {"step": self.name, "ok": self.problem is None}
-        return step if self.problem is None else {**step, "problem": self.problem, "fix": self.fix}
+        step: dict[str, Json] = {"step": self.name, "ok": self.problem is None}
+        if self.problem is not None:
+            step |= {"problem": self.problem, "fix": self.fix}
+        return {**step, "warning": True} if self.is_warning else step
 
 
 class Attempt(NamedTuple):
@@ -109,15 +118,24 @@ class Findings:
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
         """Note a step; raise StepFailed for a problem."""
-        if isinstance(problem, Fault):
-            text = f"{problem.kind}: {problem.sentence}"
-            self.steps.append(Finding(name, text, mended_by(problem) or fix, problem.kind))
-        else:
-            self.steps.append(Finding(name, problem, fix, "failed"))
+        self.steps.append(finding_of(name, problem, fix))
         if problem is not None:
             raise StepFailed
         self.on_step(len(self.steps))
         return True
+
+    def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
+        """Note a step that no bot fails."""
+        self.steps.append(replace(finding_of(name, problem, fix), fix=fix, is_warning=True))
+        self.on_step(len(self.steps))
+
+
+def finding_of(name: str, problem: Fault | str | None, fix: str) -> Finding:
+    """Return a step of the protocol in words."""
+    if not isinstance(problem, Fault):
+        return Finding(name, problem, fix, "failed")
+    text = f"{problem.kind}: {problem.sentence}"
+    return Finding(name, text, mended_by(problem) or fix, problem.kind)
 
 
 def mended_by(fault: Fault) -> str | None:
@@ -154,14 +172,14 @@ def check(
     if candidate.bot.kind not in ("builtin", "python"):
         probed = asyncio.run(probe(candidate, on_try, on_launch))
     yield from probed
-    if any(step.problem for step in probed):
+    if any(step.failed for step in probed):
         return
     total = len(probed) + len(checks.trials)
     for number, trial in enumerate(checks.trials):
         on_try(Attempt(trial.name, len(probed) + number + 1, total))
         finding = tried(candidate, trial, number, on_launch)
         yield finding
-        if finding.problem is not None:
+        if finding.failed:
             return
 
 

@@ -16,11 +16,13 @@ NO_XML: Final = re.compile("[\ufffe\uffff]")
 
 
 def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
-    """Return a document with one test case for each step; those of problems have a failure.
+    """Return a document with one test case for each step; those that failed have a failure.
+
+    What is only worth a note is the output of its test case.
 
     Whatever a bot has sent is text in it, and no folder of this machine is named.
     """
-    failed = sum(finding.problem is not None for finding in findings)
+    failed = sum(finding.failed for finding in findings)
     counts = {"tests": str(len(findings)), "failures": str(failed), "errors": "0"}
     suites = Xml.Element("testsuites", counts)
     suite = Xml.SubElement(
@@ -30,8 +32,13 @@ def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
         case = {"classname": f"cw.{game}", "name": xml_text(finding.name)}
         step = Xml.SubElement(suite, "testcase", case)
         if finding.problem is not None:
-            failure = Xml.SubElement(step, "failure", {"message": xml_text(finding.brief)})
-            failure.text = xml_text(f"{finding.problem}\nfix: {finding.fix}")
+            message = {"message": xml_text(finding.brief)}
+            result = (
+                Xml.SubElement(step, "failure", message)
+                if finding.failed
+                else Xml.SubElement(step, "system-out")
+            )
+            result.text = xml_text(f"{finding.problem}\nfix: {finding.fix}")
     document: bytes = Xml.tostring(suites, encoding="utf-8", xml_declaration=True)
     return document
 

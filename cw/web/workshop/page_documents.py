@@ -153,6 +153,7 @@ def check_document(work: Work, check: Check | None) -> dict[str, Json]:
                 "ok": step.ok,
                 "problem": cut(step.problem),
                 "fix": visible(step.fix),
+                "warning": step.warning,
             }
             for step in steps
         ],
