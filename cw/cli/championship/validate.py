@@ -18,7 +18,7 @@ from cw.arena.sandbox import Sandbox
 from cw.championship.teams import Team, UnfitTeam, read_each
 from cw.cli.championship.options import GAME, PLACE
 from cw.cli.options import OPTION, SANDBOX, read_option
-from cw.games.registry import load_game, load_strategies
+from cw.games.registry import load_endings, load_game, load_strategies
 from cw.games.rules import Json
 from cw.matches.processes.worker import Job
 from cw.matches.processes.workers import MatchFailure, Workers
@@ -108,7 +108,10 @@ async def why_unfit(team: Team, trial: Trial, workers: Workers) -> str | None:
     if isinstance(outcome, MatchFailure):
         return outcome.message
     faults = outcome.faults_of(0)
-    return f"turn {faults[0].turn + 1}: {faults[0].kind}: {faults[0].detail}" if faults else None
+    if not faults:
+        return None
+    turn = load_endings(trial.game).turn_after(faults[0].turn)
+    return f"{turn}: {faults[0].kind}: {faults[0].detail}"
 
 
 def opponents(team: str, game: str) -> list[BotSpec]:

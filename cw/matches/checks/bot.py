@@ -18,7 +18,8 @@ from cw.arena.seats import STRAY
 from cw.arena.seats.opening import open_seat
 from cw.errors import FaultKind
 from cw.games.checks import Trial
-from cw.games.registry import load_checks, load_game, load_protocol
+from cw.games.endings import Endings
+from cw.games.registry import load_checks, load_endings, load_game, load_protocol
 from cw.games.rules import Fault, Json, Player
 from cw.games.status_faults import SERVER_ERROR
 from cw.matches.progress import MatchProgress
@@ -247,7 +248,7 @@ def tried(candidate: Candidate, trial: Trial, number: int, on_launch: OnLaunch) 
         seat = spec.bots.index(candidate.bot)
         fault = asyncio.run(first_fault(spec, seat, candidate.secrets, on_launch))
         if fault is not None:
-            return fault_of(trial, fault)
+            return fault_of(trial, fault, load_endings(candidate.game))
     return Finding(trial.name)
 
 
@@ -273,8 +274,9 @@ async def first_fault(
     return min(faults, key=lambda fault: fault.cause == STRAY, default=None)
 
 
-def fault_of(trial: Trial, fault: MatchFault) -> Finding:
+def fault_of(trial: Trial, fault: MatchFault, endings: Endings) -> Finding:
     """Explain a fault."""
-    problem = f"turn {fault.turn + 1}: {fault.kind}: {fault.detail}"
+    turn = endings.turn_after(fault.turn)
+    problem = f"{turn}: {fault.kind}: {fault.detail}"
     fix = CAUSES.get(fault.cause, FIXES[fault.kind])
-    return Finding(trial.name, problem, fix, f"{fault.kind} in turn {fault.turn + 1}")
+    return Finding(trial.name, problem, fix, f"{fault.kind} in {turn}")
