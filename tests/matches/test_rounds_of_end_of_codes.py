@@ -59,8 +59,9 @@ def test_a_mistake_has_the_number_of_the_wire_in_each_command(
     assert say(*ask)[0].startswith(f"Round {number}. It was asked:\n")
     assert say(*ask, "--cold", "--json")[0].startswith(f'{{"turn": {number}, ')
     turns = len(decode(Path("m.json").read_bytes())["turns"])
-    assert f"the turns 0 to {turns - 1}, and {turns} for its end" in (
-        say("replay", "line", "m.json", "--turn", "99")[1]
+    assert (
+        f"the turns 0 to {turns - 1}, and {turns} for its end"
+        in (say("replay", "line", "m.json", "--turn", "99")[1])
     )
 
     checked = say("check", "end-of-codes", f"mine={bot}")[0]
