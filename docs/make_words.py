@@ -19,6 +19,7 @@ from cw.web.games.game_files import game_title  # noqa: E402
 
 FILE: Final = ROOT / "static" / "shared" / "words.js"
 WORDS: Final = "Record<string, string>"
+FIRST_WORDS: Final = "By game: the number of the first turn that bots are asked about, if not 1."
 OUTPUT_WORDS: Final = "What stands between the sentence of a fault and what the program wrote last."
 
 
@@ -26,12 +27,14 @@ def module() -> str:
     """Return the source of the module."""
     titles = {name: game_title(name) for name in GAMES}
     reasons = {name: dict(words) for name in GAMES if (words := load_endings(name).reasons)}
+    firsts = {name: first for name in GAMES if (first := load_endings(name).first) != 1}
     return "\n".join(
         (
             "/** Words that Python says too: docs/make_words.py writes this file. */\n",
             constant("FAULTS", WORDS, dict(DID), "What a bot did whose fault is of this kind."),
             constant("TITLES", WORDS, titles, "The games by their names on the command line."),
             constant("REASONS", f"Record<string, {WORDS}>", reasons, "By game: why it was over."),
+            constant("FIRST_TURNS", "Record<string, number>", firsts, FIRST_WORDS),
             constant("RESIGNATIONS", "string[]", sorted(RESIGNATIONS), "Reasons of giving up."),
             constant("ERROR_OUTPUT", "string", ERROR_OUTPUT, OUTPUT_WORDS),
         )

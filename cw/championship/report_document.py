@@ -15,6 +15,8 @@ from cw.championship.entries import Entry, LineFormat
 from cw.championship.journal import Journal, shortened, stem_of
 from cw.championship.ranking import ranking_document
 from cw.championship.words import TIES, counted, fault_words, match_sentence, troubles
+from cw.games.endings import Endings
+from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.league.bracket import Tie
 from cw.league.contests import Contest
@@ -300,10 +302,11 @@ def seats_document(seats: SeatAdvantage | None) -> dict[str, Json] | None:
 def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[str, Json]]:
     """Return all matches of each team, and how long its bot took to respond."""
     matches: dict[str, list[dict[str, Json]]] = {team: [] for team in settings.teams}
+    endings = load_endings(settings.game)
     for entry in played.entries:
         line = public_line(entry, played.lines)
         for seat, team in enumerate(entry.players):
-            matches[team].append(line | own_document(entry, seat, played))
+            matches[team].append(line | own_document(entry, seat, played, endings))
     return [
         {
             "id": team,
@@ -318,7 +321,7 @@ def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[
     ]
 
 
-def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
+def own_document(entry: Entry, seat: int, played: Played, endings: Endings) -> dict[str, Json]:
     """Return a match from the point of view of one seat."""
     rank, best = entry.ranks[seat], min(entry.ranks)
     scores = played.results[entry.fixture].scores
@@ -340,6 +343,7 @@ def own_document(entry: Entry, seat: int, played: Played) -> dict[str, Json]:
         "own_faults": [
             {
                 "turn": fault.turn,
+                "when": f"in {endings.turn_after(fault.turn)}",
                 "kind": fault.kind,
                 "words": fault_words(fault.kind),
                 "detail": on_one_line(fault.detail),

@@ -12,7 +12,7 @@ from cw.arena.bots import BotSpec
 from cw.arena.one_line import on_one_line
 from cw.championship.runner import cores, lanes_of
 from cw.championship.teams import Team
-from cw.games.registry import load_game, load_protocol, load_strategies
+from cw.games.registry import load_endings, load_game, load_protocol, load_strategies
 from cw.games.rules import Json
 from cw.matches.processes.worker import Job
 from cw.matches.processes.workers import MatchFailure, Workers
@@ -125,4 +125,5 @@ class Validation:
             return on_one_line(fault.message)
         if fault is None:
             return None
-        return on_one_line(f"turn {fault.turn + 1}: {fault.kind}: {fault.detail}")
+        turn = load_endings(self.trial.game).turn_after(fault.turn)
+        return on_one_line(f"{turn}: {fault.kind}: {fault.detail}")

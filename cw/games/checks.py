@@ -19,6 +19,9 @@ class CheckReport(Protocol):
         It may raise instead of returning False: then nothing more is asked.
         """
 
+    def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
+        """Note a step that no bot fails: a good bot passes it, but the rules do not ask for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -53,10 +56,7 @@ class Checks(Protocol):
 
 
 class Admission(Protocol):
-    """What a web service is asked before it may play on a site.
-
-    A step named `refusal` is no more than a warning.
-    """
+    """What a web service is asked before it may play on a site."""
 
     async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
         """Ask for its health alone; return whether it is well."""

@@ -63,6 +63,8 @@ class Endings:
     """What scores count, in the singular: `square`; "" for points without a name."""
     turn: str = "turn"
     """What the game calls a turn."""
+    first: int = 1
+    """The number of the first turn in sentences and commands: that which bots are sent, if any."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why the match was over, by reason, for ends that no score decides; see `as_clause`."""
     tie_breaks: Callable[[Any], Figures] = no_figures
@@ -72,3 +74,13 @@ class Endings:
 
     forfeit: Forfeit = nothing_for_losers
     """What a forfeit scores in the tables of a championship, whose criteria are sums of scores."""
+
+    def turn_after(self, played: int) -> str:
+        """Return how sentences name the turn before which so many were played.
+
+        >>> Endings().turn_after(1)
+        'turn 2'
+        >>> Endings(turn="round", first=0).turn_after(1)
+        'round 1'
+        """
+        return f"{self.turn} {played + self.first}"

@@ -17,7 +17,7 @@ from cw.arena.seats import Seat
 from cw.arena.seats.opening import SeatContext, open_seat
 from cw.errors import IllegalAction, UsageError
 from cw.games.codec import Game
-from cw.games.registry import load_game, load_protocol
+from cw.games.registry import load_endings, load_game, load_protocol
 from cw.games.rules import Fault, Json, Player
 from cw.games.wire import Query, Request, Transport
 from cw.lab.ask_seats import AskedSeat, EndOfQuestions, NewAnswer, RecordedSeat, RecordedTurns
@@ -64,7 +64,7 @@ async def ask(asking: Asking, tell: Tell, on_launch: OnLaunch = warn_of) -> str:
 
 def check(asking: Asking, game: Game) -> None:
     """Raise UsageError for a replay of other rules, and where nothing was asked."""
-    document, turn = asking.document, asking.turn
+    document, turn, word = asking.document, asking.turn, load_endings(game.name).turn
     if document["rules"] != game.version:
         raise UsageError(
             f"the replay is of version {document['rules']} of the rules, which are"
@@ -76,17 +76,17 @@ def check(asking: Asking, game: Game) -> None:
     if turn is not None and turn not in asked:
         near = sorted(sorted(asked, key=lambda other: abs(other - turn))[:2])
         raise UsageError(
-            f"player {asking.player} was asked nothing in turn {turn}; it was in turn"
-            f" {' and in turn '.join(map(str, near))}, the first time in turn {asked[0]}"
-            f" and the last time in turn {asked[-1]}"
+            f"player {asking.player} was asked nothing in {word} {turn}; it was in {word}"
+            f" {f' and in {word} '.join(map(str, near))}, the first time in {word} {asked[0]}"
+            f" and the last time in {word} {asked[-1]}"
         )
     if asking.is_cold and turn is None:
         raise UsageError("without the turns before, a bot is asked about one turn: choose it")
 
 
 def turns_of(document: Document, player: Player) -> list[int]:
-    """Return the turns, counted from 1, in which a player did something."""
-    turns = enumerate(document["turns"], start=1)
+    """Return the turns in which a player did something."""
+    turns = enumerate(document["turns"], start=load_endings(document["game"]).first)
     return [number for number, turn in turns if str(player) in turn["actions"]]
 
 
@@ -100,12 +100,18 @@ class Part(NamedTuple):
 
 def part_of(asking: Asking, game: Game) -> Part:
     """Return the match up to the turn that is asked about, for a cold bot that turn alone."""
-    document, turn = asking.document, asking.turn
-    turns = [each["actions"] for each in document["turns"][:turn]]
+    document = asking.document
+    turns = [each["actions"] for each in document["turns"][: turns_played(asking)]]
     if not asking.is_cold:
         return Part(document["start"], turns)
     before = next(islice(states(game, document), len(turns) - 1, None))
     return Part(as_read(game.codec.state_to_json(before)), turns[-1:])
+
+
+def turns_played(asking: Asking) -> int | None:
+    """Return how many turns the bot is asked about; None for all."""
+    first = load_endings(asking.document["game"]).first
+    return None if asking.turn is None else asking.turn - first + 1
 
 
 def place_of(asking: Asking) -> int:
@@ -161,38 +167,49 @@ class Answers:
         self._asking = asking
         self._tell = tell
         self._game = load_game(asking.document["game"])
-        self._first = len(asking.document["turns"][: asking.turn]) - 1 if asking.is_cold else 0
+        self._endings = load_endings(asking.document["game"])
+        before = len(asking.document["turns"][: turns_played(asking)]) - 1
+        self._begin = before if asking.is_cold else 0
         """The index of the turn with which the match begins that is played again."""
-        self._latest = 0
-        """The turn that was asked last, from 1."""
+        self._index = -1
+        """That of the turn that was asked last; -1 for none."""
         self._problem = ""
 
     def problem(self) -> str:
         """Return why the bot was asked no more, "" if all was asked."""
-        if self._problem or self._latest == (self._asking.turn or self._latest):
+        if self._problem or self._is_wanted():
             return self._problem
-        return f"the match was over before turn {self._asking.turn} was asked"
+        return f"the match was over before {self._endings.turn} {self._asking.turn} was asked"
 
     def refuse(self, query: Query, fault: Fault) -> None:
         """Take note that a bot did not take what every bot of the game must take."""
         fault = public_fault(self._asking.bot, fault)
         what = query.message
         asked = f"{what.method} {what.path}" if isinstance(what, Request) else "a message"
-        when = f"after turn {self._latest}" if self._latest else "before its first turn"
+        turn = self._endings.turn
+        when = f"before its first {turn}" if self._index < 0 else f"after {self._turn()}"
         asked = "nothing" if what == "nothing" else asked
         self._problem = f"{when} it did not take {asked}: {fault.kind}: {fault.sentence}"
 
     def add(self, new: NewAnswer) -> None:
         """Tell an answer, if it is to the turn that is wanted."""
-        self._latest = self._first + new.turn + 1
+        self._index = self._begin + new.turn
         if isinstance(new.value, Fault) and new.value.lasting:
             sentence = public_fault(self._asking.bot, new.value).sentence
-            self._problem = f"in turn {self._latest}: {sentence}"
-        if self._asking.turn in (None, self._latest):
+            self._problem = f"in {self._turn()}: {sentence}"
+        if self._is_wanted():
             self._tell(self._answer(new))
 
+    def _is_wanted(self) -> bool:
+        """Return whether the turn that was asked last is asked about."""
+        return self._asking.turn in (None, self._index + self._endings.first)
+
+    def _turn(self) -> str:
+        """Return the turn that was asked last, as sentences name it."""
+        return self._endings.turn_after(self._index)
+
     def _answer(self, new: NewAnswer) -> AskedAnswer:
-        turn = self._asking.document["turns"][self._latest - 1]
+        turn = self._asking.document["turns"][self._index]
         player = str(self._asking.player)
         times = turn.get("ms")
         milliseconds = times.get(player) if isinstance(times, dict) else None
@@ -200,7 +217,7 @@ class Answers:
         if isinstance(value, Fault):
             value = public_fault(self._asking.bot, value)
         return AskedAnswer(
-            turn=self._latest,
+            turn=self._index + self._endings.first,
             question=self._without_secrets(new.question),
             before=turn["actions"][player],
             after=as_read(action_document(self._game, value)),
@@ -221,7 +238,7 @@ class Answers:
         """Return a recorded action; of a fault what was noted of it says more."""
         if isinstance(recorded, Fault):
             for fault in self._asking.document["faults"]:
-                if (fault["turn"], fault["player"]) == (self._latest - 1, self._asking.player):
+                if (fault["turn"], fault["player"]) == (self._index, self._asking.player):
                     return Fault(fault["kind"], fault["detail"])
         return recorded
 

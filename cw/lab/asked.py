@@ -26,7 +26,7 @@ class Asking:
     bot: BotSpec
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     turn: int | None = None
-    """The turn that is asked about, counted from 1; None for all."""
+    """The turn that is asked about, by its number in sentences; None for all."""
     is_cold: bool = False
     """Whether the match begins for the bot with the position before that turn."""
     is_patient: bool = False
@@ -39,7 +39,7 @@ class AskedAnswer:
     """What a bot answers today, beside what was answered in the match."""
 
     turn: int
-    """Counted from 1."""
+    """As sentences count."""
     question: str
     before: Json
     """The action in the match, or `{"fault": kind, "error": sentence}`."""

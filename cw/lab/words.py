@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from math import isinf
 
+from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.lab.comparison import Comparison
 from cw.lab.evidence import Evidence, counted, standing, verdict
@@ -83,14 +84,14 @@ def kinds_of(matches: Iterable[tuple[MatchLine, BotFaults]]) -> dict[str, int]:
 
 def fault_lines(comparison: Comparison) -> list[str]:
     """Return for each bot that made faults how many, in how many matches, and the first one."""
-    lines = []
+    lines, turn_after = [], load_endings(comparison.line_up.game).turn_after
     for bot, matches in faults_by_bot(comparison.matches).items():
         kinds = kinds_of(matches)
         each = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
         match, first = matches[0]
         lines.append(
             f"{bot}: {counted(sum(kinds.values()), 'fault')} in {counted(len(matches), 'match')}"
-            f" ({each}); the first in turn {first.turn + 1} of seed {match.seed},"
+            f" ({each}); the first in {turn_after(first.turn)} of seed {match.seed},"
             f" {' against '.join(match.bots[:2])}: {first.detail}"
         )
     return lines

@@ -149,7 +149,7 @@ class Story:
         fault = forfeit(self.result)
         if absent or fault is None:
             return f": {listed(list(map(self.name, absent)))} never played"
-        return f" {self.when(fault.turn + 1)}: {self.name(fault.bot)} {did(fault)}"
+        return f" {self.when_asked(fault)}: {self.name(fault.bot)} {did(fault)}"
 
     def faults(self) -> list[str]:
         """Return what each bot that did not win did wrong first."""
@@ -162,7 +162,7 @@ class Story:
             return f"{self.name(number)} never played"
         first, *more = self.result.faults_of(number)
         count = f", the first of {len(more) + 1} faults" if more else ""
-        return f"{self.name(number)} {did(first)} {self.when(first.turn + 1)}{count}"
+        return f"{self.name(number)} {did(first)} {self.when_asked(first)}{count}"
 
     @property
     def reason(self) -> str:
@@ -183,11 +183,17 @@ class Story:
         unit = self.endings.unit
         return f"{number} {unit}{'s' * (number != '1')}" if unit else f"score {number}"
 
-    def when(self, turn: int) -> str:
-        """Return in which turn something was, counted from 1; what came later is in the last."""
+    def when(self, turns: int) -> str:
+        """Return when so many turns were over."""
+        word = self.endings.turn
+        return f"in {word} {turns}" if turns else f"before the first {word}"
+
+    def when_asked(self, fault: MatchFault) -> str:
+        """Return in which turn the bot of a fault was asked."""
+        if not self.result.turns:
+            return self.when(0)
         # A fault after the last turn belongs to that one (decisions 0006).
-        last = min(turn, self.result.turns)
-        return f"in {self.endings.turn} {last}" if last else f"before the first {self.endings.turn}"
+        return f"in {self.endings.turn_after(min(fault.turn, self.result.turns - 1))}"
 
 
 def against(value: Number, others: Sequence[Number]) -> str:

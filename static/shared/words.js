@@ -48,6 +48,14 @@ export const REASONS = {
 };
 
 /**
+ * By game: the number of the first turn that bots are asked about, if not 1.
+ * @type {Record<string, number>}
+ */
+export const FIRST_TURNS = {
+  "end-of-codes": 0
+};
+
+/**
  * Reasons of giving up.
  * @type {string[]}
  */

@@ -121,7 +121,8 @@ export class Latency {
 
   /** @param {import("./replay.js").Replay} replay */
   show(replay) {
-    const series = replay.seats.map(({ key }) => [NaN, ...replay.document.turns.map(({ ms }) => Number(ms?.[key] ?? NaN))]);
+    const before = Array(replay.first).fill(NaN);
+    const series = replay.seats.map(({ key }) => [...before, ...replay.document.turns.map(({ ms }) => Number(ms?.[key] ?? NaN))]);
     this.chart.show(series, replay.last);
     const rows = replay.seats.slice(0, MOST_TIMES).map((seat, index) => this.row(seat, series[index]));
     byId("latency-rows").replaceChildren(...rows);

@@ -121,10 +121,21 @@ export function faulty({ replay }, kind, words) {
   const lines = faults.slice(0, MOST_FAULTS).map((fault) => {
     // What stands for one kind of fault need not be named.
     const why = (kind && shortened(fault)) || `it ${detailsOf(fault)}`;
-    return `${atTurn(Math.min(Number(fault.turn) + 1, replay.last))} ${replay.name(fault.player)} ${words}: ${why}.`;
+    return `${atFault(fault, replay)} ${replay.name(fault.player)} ${words}: ${why}.`;
   });
   const rest = faults.length - lines.length;
   return [...lines, ...(rest > 0 ? [`So did ${rest} more.`] : [])].join(" ");
+}
+
+/**
+ * @param {import("./replay.js").Fault} fault
+ * @param {import("./replay.js").Replay} replay
+ * @returns {string} when its bot was asked, at the beginning of a sentence
+ */
+function atFault(fault, replay) {
+  const turn = replay.shownWith(Number(fault.turn) + 1);
+  const wasAsked = replay.last > 0 && fault.kind !== "startup";
+  return wasAsked && replay.first === 0 ? `In turn ${turn}` : atTurn(turn);
 }
 
 /**

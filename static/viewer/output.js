@@ -33,7 +33,7 @@ export class Output {
     const answer = await fetch(address).catch(() => null);
     /** @type {{output: string[], turns: [number, string][][]}} */
     const { output, turns } = answer?.ok ? await answer.json() : { output: [], turns: [] };
-    this.sort(turns, replay.last);
+    this.sort(turns, replay);
     const blocks = replay.seats.filter(({ index }) => output[index]).map((seat) => blockOf(seat, output[seat.index]));
     byId("output").replaceChildren(...blocks);
     part.hidden = blocks.length === 0;
@@ -44,12 +44,12 @@ export class Output {
   /**
    * Take in what each player wrote, turn by turn.
    * @param {[number, string][][]} players by seat
-   * @param {number} last the last turn; what came after it is shown with it
+   * @param {import("./replay.js").Replay} replay
    */
-  sort(players, last) {
+  sort(players, replay) {
     for (const [seat, parts] of players.entries()) {
       for (const [turn, text] of parts) {
-        const at = Math.min(turn, last);
+        const at = replay.shownWith(turn);
         const texts = this.turns.get(at) ?? [];
         texts[seat] = (texts[seat] ?? "") + text;
         this.turns.set(at, texts);

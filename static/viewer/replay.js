@@ -1,7 +1,9 @@
 /** A replay as it is watched: its document, who plays, and the frame of every turn. */
 
 import { isRecord } from "./json.js";
+import { FIRST_TURNS } from "../shared/words.js";
 import { letterOf } from "./palette.js";
+import { showingOf } from "./games/installed.js";
 import { patched } from "./json_diff.js";
 import { fromColumns } from "./columns.js";
 import { inArenaFormat } from "./own_formats.js";
@@ -50,11 +52,32 @@ export class Replay {
     document.players.forEach(({ player }, index) => this.byKey.set(player, index));
     /** @type {Record<string, Person> | null} who plays, by key, where the page knows that better than the replay */
     this.people = null;
+    /** The number of the first turn, as bots are told it: what they were asked is shown with the turn of that number. */
+    this.first = FIRST_TURNS[document.game] ?? showingOf(document.game).first ?? 1;
     this.spacing = spacingOf(document);
     /** @type {{turn: number, frame: Json}} */
     this.recent = { turn: 0, frame: document.frame };
     this.frames = new Map([[0, this.recent.frame]]);
-    this.faults = faultsByTurn(document.faults, over ? this.last : Infinity);
+    this.faults = this.faultsByTurn();
+  }
+
+  /**
+   * Give the turn with which something is shown that came of asking bots.
+   * @param {number} turn the one they were asked in, from 1; 0 is before the first
+   * @returns {number} what came after the last turn belongs to that one
+   */
+  shownWith(turn) {
+    return Math.max(0, Math.min(turn, this.over ? this.last : Infinity) - 1 + this.first);
+  }
+
+  /** @returns {Map<number, Fault[]>} by the turn with which they are shown */
+  faultsByTurn() {
+    const byTurn = new Map();
+    for (const fault of this.document.faults) {
+      const turn = this.shownWith(Number(fault.turn) + 1);
+      byTurn.set(turn, [...(byTurn.get(turn) ?? []), fault]);
+    }
+    return byTurn;
   }
 
   /**
@@ -80,7 +103,7 @@ export class Replay {
     this.over = over;
     this.last = document.turns.length;
     this.spacing = spacingOf(document);
-    this.faults = faultsByTurn(faults, over ? this.last : Infinity);
+    this.faults = this.faultsByTurn();
   }
 
   /**
@@ -152,21 +175,6 @@ export class Replay {
  */
 function seatOf({ player, name, bot }, index) {
   return { key: String(player), name: String(name), bot: String(bot), index, letter: letterOf(index) };
-}
-
-/**
- * Give the faults by the turn with which they are shown.
- * @param {Fault[]} faults each noted with the number of turns before it
- * @param {number} last
- * @returns {Map<number, Fault[]>}
- */
-function faultsByTurn(faults, last) {
-  const byTurn = new Map();
-  for (const fault of faults) {
-    const turn = Math.min(Number(fault.turn) + 1, last);
-    byTurn.set(turn, [...(byTurn.get(turn) ?? []), fault]);
-  }
-  return byTurn;
 }
 
 /**

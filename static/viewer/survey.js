@@ -75,11 +75,14 @@ function look(result, game, moment) {
   game.measures.forEach(({ of }, index) => {
     of(after, replay).forEach((value, seat) => result.measures[index].series[seat]?.push(value));
   });
+  const isLast = turn === replay.last && replay.over;
   if (turn > 0) {
+    // While a match is played, the faults of bots that are asked about a turn are known after it.
+    result.events.push(...(replay.first === 0 ? faultsOf(replay, turn - 1) : []));
     result.events.push(...game.events(moment).map((event) => ({ ...event, turn })));
   }
-  result.events.push(...leadOfTurn(result, replay, turn), ...faultsOf(replay, turn));
-  if (turn === replay.last && replay.over) {
+  result.events.push(...leadOfTurn(result, replay, turn), ...(replay.first === 1 || isLast ? faultsOf(replay, turn) : []));
+  if (isLast) {
     // What is seen all along does not tell who won.
     const text = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
     result.events.push({ kind: "end", turn, text, short: "the end" });

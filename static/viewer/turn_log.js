@@ -19,7 +19,9 @@ export class TurnLog {
     this.list = /** @type {HTMLElement} */ (root.querySelector("ol"));
     this.more = /** @type {HTMLButtonElement} */ (root.querySelector("button"));
     this.content = content;
-    root.addEventListener("toggle", () => { this.list.replaceChildren(); this.tell(root.open); });
+    /** @type {number | null} the first turn that is not told */
+    this.next = null;
+    root.addEventListener("toggle", () => { this.list.replaceChildren(); this.next = null; this.tell(root.open); });
     this.more.addEventListener("click", () => this.tell(true));
   }
 
@@ -30,11 +32,14 @@ export class TurnLog {
   tell(open) {
     const content = open ? this.content() : null;
     if (content) {
-      const first = this.list.childElementCount + 1;
+      // Of the start something is told only where bots were asked about it.
+      this.next ??= content.source.events(0).length > 0 ? 0 : 1;
+      const first = this.next;
       const end = Math.min(content.last, first + PART - 1);
       for (let turn = first; turn <= end; turn++) {
         this.list.append(element("li", "", element("b", "", `Turn ${turn}`), sentencesOf(turn, content.source)));
       }
+      this.next = end + 1;
       this.more.hidden = end >= content.last;
     }
   }

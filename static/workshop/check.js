@@ -44,8 +44,8 @@ export class Check {
   take({ steps, goes_on: goesOn, trouble, waits }) {
     byId("check-steps").replaceChildren(...steps.map(row));
     const last = steps.at(-1);
-    const failed = last && !last.ok && !last.warning;
-    const notes = steps.filter((step) => step.warning).length;
+    const failed = last && hasFailed(last);
+    const notes = steps.filter((step) => step.warning && !step.ok).length;
     const fine = notes ? `All fine, with ${notes} note${notes === 1 ? "" : "s"}.` : "All fine.";
     const summary = failed ? "One step failed; those after it were not tried." : fine;
     this.say(trouble || waits || (goesOn ? `${steps.length} steps passed so far...` : summary));
@@ -61,9 +61,19 @@ export class Check {
  * @param {Step} step
  * @returns {HTMLElement}
  */
-function row({ step, ok, problem, fix, warning }) {
-  const name = element("b", "", ok ? "ok" : warning ? "note" : "failed");
-  const advice = warning ? fix : `What to do: ${fix}`;
-  const rest = ok ? [] : [element("pre", warning ? "lines" : "lines refused", problem), element("p", "fix", advice)];
-  return element("li", ok || warning ? "fine" : "failed", name, " ", step, ...rest);
+function row(step) {
+  const failed = hasFailed(step);
+  const name = element("b", "", step.ok ? "ok" : failed ? "failed" : "note");
+  const problem = element("pre", failed ? "lines refused" : "lines", step.problem);
+  const advice = element("p", "fix", failed ? `What to do: ${step.fix}` : step.fix);
+  const rest = step.ok ? [] : [problem, advice];
+  return element("li", failed ? "failed" : "fine", name, " ", step.step, ...rest);
+}
+
+/**
+ * @param {Step} step
+ * @returns {boolean}
+ */
+function hasFailed(step) {
+  return !step.ok && !step.warning;
 }

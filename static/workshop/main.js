@@ -30,7 +30,7 @@ const output = new RunOutput({
     lead(file, line);
   },
 });
-const question = new Question({ save, marks, visit: (turn) => match.visit(turn) });
+const question = new Question({ save, marks, visit: (turn) => match.visit(turn), first: () => match.viewer.replay?.first ?? 1 });
 export const parts = new Parts((part) => {
   question.isSeen = part === "question";
   question.point(match.turn);

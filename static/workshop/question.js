@@ -22,7 +22,8 @@ const ASKING = "Asking it all earlier turns first...";
 /** Shows the question of a turn. */
 export class Question {
   /**
-   * @param {{save: () => Promise<void>, marks: (marks: import("./output.js").Mark[]) => void, visit: (turn: number) => void}} page
+   * @param {{save: () => Promise<void>, marks: (marks: import("./output.js").Mark[]) => void, visit: (turn: number) => void,
+   *   first: () => number}} page
    */
   constructor(page) {
     this.page = page;
@@ -65,7 +66,7 @@ export class Question {
    * @returns {HTMLElement[]}
    */
   parts({ turn, exchanges, faults, action }) {
-    const title = element("h2", "", turn ? `Turn ${turn}` : "Before the first turn");
+    const title = element("h2", "", turn < this.page.first() ? "Before the first turn" : `Turn ${turn}`);
     if (exchanges.length === 0) {
       return [title, element("p", "muted", "Your bot was asked nothing in this turn."), this.earlier(turn)];
     }

@@ -15,7 +15,7 @@ import pytest
 
 from cw.arena.bots import BotSpec, place_of
 from cw.errors import UsageError
-from cw.games.registry import GAMES
+from cw.games.registry import GAMES, load_endings
 from cw.lab.ask import ask, turns_of
 from cw.lab.asked import AskedAnswer, Asking
 from cw.matches.spec import Isolation
@@ -121,7 +121,11 @@ def test_a_cold_bot_is_asked_about_the_position_alone(game: str) -> None:
     cold = only(document, player, f"builtin:{OPPONENT[game]}", turn, is_cold=True)
     assert cold.turn == warm.turn == turn
     assert cold.question == warm.question
-    assert cold.before == warm.before == document["turns"][turn - 1]["actions"][str(player)]
+    assert (
+        cold.before
+        == warm.before
+        == document["turns"][turn - load_endings(game).first]["actions"][str(player)]
+    )
 
 
 REMEMBERS = """

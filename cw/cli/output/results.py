@@ -12,6 +12,7 @@ import msgspec
 
 from cw.arena.program import ERROR_OUTPUT
 from cw.arena.seats import STRAY
+from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 from cw.matches.verdict import plain, verdict, won_by
@@ -94,7 +95,8 @@ def how_to_repeat(played: Played) -> list[str]:
     first = min(replied, key=lambda fault: fault.cause == STRAY)
     file = shlex.quote(str(played.file)) if played.file else "FILE"
     bot = shlex.quote(played.spec.bots[first.bot].name)
-    where = f"cw replay line {file} --turn {min(first.turn, played.result.turns) + 1}"
+    turn = min(first.turn, played.result.turns) + load_endings(played.spec.game).first
+    where = f"cw replay line {file} --turn {turn}"
     hint = "" if played.file else " (FILE is what --out FILE writes)"
     return [
         f"repeat it: {where} | cw step {played.spec.game}{hint}",
@@ -103,14 +105,15 @@ def how_to_repeat(played: Played) -> list[str]:
 
 
 def sentence(spec: MatchSpec, faults: Sequence[MatchFault]) -> str:
-    """Return a sentence about faults that are alike; turns are counted from 1, as people do.
+    """Return a sentence about faults that are alike; turns are counted as people do.
 
     The end of the error output is left out, as all of it is shown beside.
     """
     first, last = faults[0], faults[-1]
     detail = first.detail.partition(ERROR_OUTPUT)[0]
     text = f"{spec.bots[first.bot].name}: {first.kind}: {detail}"
-    words = text if first.kind == "startup" else f"turn {first.turn + 1}: {text}"
+    turn_after = load_endings(spec.game).turn_after
+    words = text if first.kind == "startup" else f"{turn_after(first.turn)}: {text}"
     if len(faults) == 1:
         return words
-    return f"{words} (and {len(faults) - 1} more like it, the last in turn {last.turn + 1})"
+    return f"{words} (and {len(faults) - 1} more like it, the last in {turn_after(last.turn)})"

@@ -18,7 +18,7 @@ from cw.cli.output.stderr import Stderr
 from cw.cli.replay.line import player_of
 from cw.cli.replay.reading import FILE, read
 from cw.errors import UsageError, choices
-from cw.games.registry import load_strategies
+from cw.games.registry import load_endings, load_strategies
 from cw.games.rules import Json, Player
 from cw.games.wire import compact
 from cw.lab.ask import ask
@@ -37,7 +37,7 @@ WIDTH: Final = 60
 @click.command("ask")
 @click.argument("file", type=FILE)
 @click.argument("bot", metavar="BOT")
-@click.option("--turn", type=click.IntRange(1), help="Ask about this turn, counted from 1.")
+@click.option("--turn", type=click.IntRange(0), help="Ask about this turn, as sentences count.")
 @click.option("--every", is_flag=True, help="Ask about all turns; list where the answers differ.")
 @click.option(
     "--player", help="The player that BOT stands in for.  [default: itself, if it played]"
@@ -92,13 +92,15 @@ def ask_command(
         if as_json:
             click.echo(json.dumps(answer.to_json()))
         elif every and (answer.is_changed or not answer.is_legal):
-            click.echo(visible(in_a_line(answer)))
+            click.echo(visible(in_a_line(answer, load_endings(document["game"]).turn)))
 
     if wait:
         stderr.say("The bot has no time limit; stop with Ctrl-C.", "dim")
     problem = asyncio.run(ask(asking, tell, Announcements(stderr, verbose=verbose)))
     if not as_json:
-        click.echo("\n".join(visible(line) for line in (summary if every else whole)(answers)))
+        word = load_endings(document["game"]).turn
+        lines = (summary if every else whole)(answers, word)
+        click.echo("\n".join(map(visible, lines)))
     if problem:
         stderr.say(f"It was not asked any further: {problem}")
     if problem or not all(answer.is_legal for answer in answers):
@@ -155,12 +157,12 @@ def seat_of(document: Document, bot: BotSpec, player: str | None) -> dict[str, J
     return dict(own[0])
 
 
-def whole(answers: Sequence[AskedAnswer]) -> list[str]:
+def whole(answers: Sequence[AskedAnswer], word: str) -> list[str]:
     """Return the lines about the only answer, with all that is known of it."""
     if not answers:
         return []
     [answer] = answers
-    lines = [f"Turn {answer.turn}. It was asked:", *indented(answer.question)]
+    lines = [f"{word.capitalize()} {answer.turn}. It was asked:", *indented(answer.question)]
     lines += [answer_line("Then", answer.before, answer.seconds_before, answer.verdict_before)]
     lines += [answer_line("Now", answer.after, answer.seconds, answer.verdict)]
     lines += ["The answers differ." if answer.is_changed else "The answers are the same."]
@@ -187,13 +189,13 @@ def cut(text: str, most: int) -> str:
     return f"{text[:most]} ... ({len(text)} characters; --json prints all)"
 
 
-def in_a_line(answer: AskedAnswer) -> str:
+def in_a_line(answer: AskedAnswer, word: str) -> str:
     """Return an answer that differs as a line of a list."""
     texts = [printed(action) for action in (answer.before, answer.after)]
     then, now = (text if len(text) <= WIDTH else f"{text[:WIDTH]}..." for text in texts)
     verdict = "" if answer.is_legal else f", {answer.verdict}"
     return (
-        f"turn {answer.turn}: then {then}, now {now} ({in_milliseconds(answer.seconds)}{verdict})"
+        f"{word} {answer.turn}: then {then}, now {now} ({in_milliseconds(answer.seconds)}{verdict})"
     )
 
 
@@ -202,14 +204,14 @@ def printed(action: Json) -> str:
     return compact(action).decode()
 
 
-def summary(answers: Sequence[AskedAnswer]) -> list[str]:
+def summary(answers: Sequence[AskedAnswer], word: str) -> list[str]:
     """Return the lines under the list of answers that differ."""
     changed = [answer.turn for answer in answers if answer.is_changed]
     wrong = sum(not answer.is_legal for answer in answers)
     seconds = sum(answer.seconds for answer in answers)
     line = f"{len(answers)} questions, {seconds:.1f} s of thinking: {len(changed)} answers differ"
     if changed:
-        line += f", the first in turn {changed[0]}"
+        line += f", the first in {word} {changed[0]}"
     return [f"{line}; {wrong} of them illegal or none." if wrong else f"{line}."]
 
 

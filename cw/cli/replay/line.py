@@ -10,7 +10,7 @@ import click
 
 from cw.cli.replay.reading import FILE, read
 from cw.errors import UsageError, choices, short
-from cw.games.registry import load_game
+from cw.games.registry import load_endings, load_game
 from cw.games.rules import Json
 from cw.replays import document as replay
 
@@ -19,16 +19,16 @@ from cw.replays import document as replay
 @click.argument("file", type=FILE)
 @click.option(
     "--turn",
-    type=click.IntRange(1),
+    type=click.IntRange(0),
     required=True,
-    help="The turn, counted from 1; one past the last is the end.",
+    help="The turn, counted as in sentences; one past the last is the end.",
 )
 @click.option("--player", help="Print the question what this bot or player sees, for `cw observe`.")
 def line(file: Path, turn: int, player: str | None) -> None:
     """Print a turn as a line for `cw step`, or for `cw observe`.
 
     The line has the position before the turn, and the actions of the turn. Turns are counted from
-    1.
+    1, in End of Codes from 0, as its bots are told.
 
     \b
       cw replay line match.json.gz --turn 20 | cw step paint
@@ -36,19 +36,20 @@ def line(file: Path, turn: int, player: str | None) -> None:
     """
     document = read(file)
     game = load_game(document["game"])
-    turns = document["turns"]
-    state = next(islice(replay.states(game, document), turn - 1, None), None)
-    if state is None:
+    turns, first = document["turns"], load_endings(document["game"]).first
+    played = turn - first
+    if not 0 <= played <= len(turns):
+        end = first + len(turns)
         raise UsageError(
-            f"the replay has the turns 1 to {len(turns)}, and {len(turns) + 1} for its end,"
-            f" not {turn}"
+            f"the replay has the turns {first} to {end - 1}, and {end} for its end, not {turn}"
         )
+    state = next(islice(replay.states(game, document), played, None))
     members: dict[str, Json] = {"state": game.codec.state_to_json(state)}
     if player is not None:
         seed = {"seed": document["seed"]} if "seed" in document else {}
         members |= {"player": player_of(document, player)} | seed
-    elif turn <= len(turns):
-        members |= {"actions": turns[turn - 1]["actions"], "options": document["options"]}
+    elif played < len(turns):
+        members |= {"actions": turns[played]["actions"], "options": document["options"]}
     click.echo(json.dumps(members))
 
 

@@ -110,4 +110,4 @@ async def refusal(referee: Referee, player: Player, report: CheckReport, call: R
     forged = replace(call, headers={**call.headers, "X-ACB-Signature": mark[::-1]})
     answer = (await referee.ask({player: Query(forged, as_it_is, LIMITS["POST /turn"])}))[player]
     accepted = isinstance(answer, Reply) and answer.status == 200
-    report.step("refusal", ACCEPTED if accepted else None, "")
+    report.warn("refusal", ACCEPTED if accepted else None, "")

@@ -8,6 +8,7 @@ from cw.games.endings import Endings
 
 ENDINGS: Final = Endings(
     turn="round",
+    first=0,
     reasons={
         "last_standing": "no other player had creatures left",
         "all_dead": "the last creatures died together",

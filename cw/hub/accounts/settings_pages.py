@@ -21,6 +21,7 @@ from cw.hub.accounts.news import digests
 from cw.hub.accounts.pages import go, is_password, must_confirm, note, passwords
 from cw.hub.accounts.pictures import uploads
 from cw.hub.pages.countries import COUNTRIES, folder_of_flags
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.pages.security import LARGEST_PICTURE
@@ -143,6 +144,7 @@ def change_avatar() -> ResponseReturnValue:
         return go(url_for("settings.page"))
     with resources().database.writing() as writing:
         profiles.set_avatar(writing, player().user_id, digest)
+    note_done()
     notice("Your profile picture was changed")
     return go(url_for("settings.page"))
 
@@ -233,6 +235,7 @@ def create() -> ResponseReturnValue:
             token = tokens.create(writing, hub.clock, user.user_id, new, user.username)
     except tokens.TooManyTokens as error:
         return show_with(form, {"token_name": str(error)}), 422
+    note_done()
     note("token created", user.user_id)
     return show_once(new.name, "Access token", token, url_for("settings.page"))
 

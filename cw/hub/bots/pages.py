@@ -237,13 +237,16 @@ def edit(name: str) -> ResponseReturnValue:
         notice(next(iter(errors.values())), "bad")
         return go(address(bot))
     endpoint = str(form.endpoint.data) if isinstance(form, EditForm) else bot.endpoint
+    description = form.description.data or ""
     if endpoint != bot.endpoint:
         check_requests.claim(endpoint)
     try:
         with hub.database.writing() as writing:
-            is_new = bots.edit(writing, hub.clock, bot, endpoint, form.description.data or "")
+            is_new = bots.edit(writing, hub.clock, bot, endpoint, description)
     except bots.WrongStatus as error:
         abort(409, str(error))
+    if (endpoint, description) != (bot.endpoint, bot.description):
+        note_done()
     if is_new:
         check_requests.send(bot.id)
     notice("Your changes were saved")
@@ -261,6 +264,7 @@ def rotate(name: str) -> ResponseReturnValue:
             secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
     except (bots.WrongStatus, bots.Busy) as error:
         abort(409, str(error))
+    note_done()
     check_requests.send(bot.id)
     return secret_page(bot.game, bot.name, secret, "has a new secret")
 
@@ -274,6 +278,7 @@ def check(name: str) -> ResponseReturnValue:
     if not check_requests.send(bot.id, is_program=bot.kind == "program"):
         notice("Bots cannot be checked right now. Please try again soon.", "bad")
         return go(address(bot))
+    note_done()
     notice("Your bot is being checked.", "plain")
     # The page then asks for what the check finds, and shows it.
     return go(url_for("bots.page", name=bot.name, game=bot.game, checking=1))

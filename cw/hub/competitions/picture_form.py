@@ -9,6 +9,7 @@ from flask import request
 from cw.hub.accounts.pictures import uploads
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.verbs import CompetitionFacts
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 
@@ -26,4 +27,5 @@ def change_picture_of(facts: CompetitionFacts, owner: str, actor: str) -> None:
     picture = None if is_removed else uploads.keep_upload(owner, "wide")
     with hub.database.writing() as session:
         competitions.set_picture(session, hub.clock, facts.id, picture, actor=actor)
+    note_done()
     notice(REMOVED if is_removed else CHANGED)

@@ -164,7 +164,7 @@ def workshop_of(match: MatchView, battle: int) -> str:
     if not written_at(match.game):
         return ""
     built_in = house.strategies_by_name(match.game)
-    seats = (seat for seat in match.by_rank if seat.team is None and seat.name in built_in)
+    seats = (seat for seat in match.by_place if seat.team is None and seat.name in built_in)
     opponent = next((built_in[seat.name] for seat in seats), None)
     replay = replay_name(match, battle)
     return url_for("workshop.page", game=match.game, opponent=opponent, replay=replay)

@@ -78,6 +78,14 @@ class SeatView:
     team: str | None = None
     """What the team is called."""
 
+    @property
+    def place(self) -> int | None:
+        """Where pages show it: by what ratings compare, so that places explain ratings.
+
+        The first place is the game's to give: what breaks a tie there counts for no rating.
+        """
+        return self.rank if self.pair_rank in (None, 1) else self.pair_rank
+
 
 @dataclass(frozen=True, slots=True)
 class MatchView:
@@ -127,19 +135,24 @@ class MatchView:
         return f"{self.match_id}-{self.state}-{self.attempt}-{self.turn}"
 
     @property
-    def by_rank(self) -> list[SeatView]:
-        """The seats, the best first; those without a rank last."""
-        return sorted(self.seats, key=lambda seat: (seat.rank is None, seat.rank, seat.slot))
+    def by_place(self) -> list[SeatView]:
+        """The seats, the best first; those without a place last."""
+        return sorted(self.seats, key=lambda seat: (seat.place is None, seat.place, seat.slot))
+
+    @property
+    def shares_places(self) -> bool:
+        """Whether bots share a place although the game has ranked them."""
+        return any(seat.place != seat.rank for seat in self.seats)
 
     def result_of(self, bot: int) -> str:
         """Return how a bot came out of a match: `won`, `drawn`, `lost`, `3rd of 4`."""
-        ranks = {seat.bot: seat.rank for seat in self.seats}
-        rank, places = ranks.get(bot), [seat.rank for seat in self.seats]
-        if rank == 1:
+        seats = {seat.bot: seat.place for seat in self.seats}
+        place, places = seats.get(bot), [seat.place for seat in self.seats]
+        if place == 1:
             return "won" if places.count(1) == 1 else "drawn"
-        if len(places) == 2 or rank is None:
+        if len(places) == 2 or place is None:
             return "lost"
-        return f"{rank}{'nd' if rank == 2 else 'rd' if rank == 3 else 'th'} of {len(places)}"
+        return f"{place}{'nd' if place == 2 else 'rd' if place == 3 else 'th'} of {len(places)}"
 
     def with_before(self, ratings: Mapping[int, Rating]) -> MatchView:
         """Return it with the ratings that bots had before."""

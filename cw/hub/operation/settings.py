@@ -116,7 +116,10 @@ class HubSettings:
         "mail is written to the data folder",
     )
     mail_from: str = setting(
-        "", "Sender address of mail; required with CW_MAIL on a public site.", e_mail, "none"
+        "",
+        "Sender address of mail; required with CW_MAIL on a public site.",
+        e_mail,
+        f"team@{DOMAIN}",
     )
     github_id: str = setting(
         "", "Client ID of the GitHub OAuth app for log-in with GitHub.", str, "no button"
@@ -249,18 +252,18 @@ class HubSettings:
 
     @property
     def sender(self) -> str:
-        """The address that mails are from; a site that sends none to others needs none."""
-        return self.mail_from or "circuit-wars@localhost"
+        """The address that mails are from: by default that of the documents, as they say."""
+        return self.mail_from or f"team@{DOMAIN}"
 
     @property
     def contact(self) -> str:
-        """The address that people write to: the sender of mails, else that of the documents."""
-        return self.mail_from or f"team@{DOMAIN}"
+        """Whom people write to: without a sender of its own, nobody can answer for this site."""
+        return self.mail_from or "the people who run this site"
 
     @property
     def signed_by(self) -> str:
         """The name under mails: another site than that of the documents does not take its name."""
-        return "End of Codes" if self.contact.endswith(f"@{DOMAIN}") else "Circuit Wars"
+        return "End of Codes" if self.sender.endswith(f"@{DOMAIN}") else "Circuit Wars"
 
     @property
     def has_safe_accounts(self) -> bool:

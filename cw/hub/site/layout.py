@@ -7,6 +7,7 @@ from typing import Any
 from flask import Flask
 
 from cw import kits
+from cw.games.registry import load_endings
 from cw.hub.accounts.access.actor import actor
 from cw.hub.bots.workshop.pages import written_at
 from cw.hub.competitions import description
@@ -30,6 +31,7 @@ def install(app: Flask) -> None:
         flag=flag,
         avatar=avatar,
         country_name=COUNTRIES.get,
+        first_turn=first_turn,
         kit_languages=kits.languages_of,
         url_for=addresses,
         written_at=written_at,
@@ -40,6 +42,11 @@ def install(app: Flask) -> None:
         first_sentence=description.first_sentence,
         machine_time=machine_time,
     )
+
+
+def first_turn(game: str) -> int:
+    """Return the number of the first turn of a game."""
+    return load_endings(game).first
 
 
 def shared() -> dict[str, Any]:

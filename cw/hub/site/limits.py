@@ -212,6 +212,11 @@ OWN_BOT: Final = (
 CHECKED: Final = ("bots.check", "bots.edit", "api.check_bot", "api.change_bot")
 """What has a bot checked, or may have it checked: counted together."""
 
+UPLOADS: Final = ("bots.upload", "api.save_version")
+USE_VERSION: Final = ("bots.use_version", "api.use_version")
+TEAM_BOT: Final = ("my_team.bot", "my_team.rotate", "my_team.ssh_key")
+TEAM_UPLOADS: Final = ("my_team.upload", "my_team.own_program")
+
 REGISTERED: Final = ("bots.register", "bots.register_program", "api.register_bot")
 PRACTICE: Final = ("bots.practise", "api.test_match")
 
@@ -223,16 +228,17 @@ LIMITS: Final = (
     Limit("register", MoreIfInvited("100 per hour"), registrant, REGISTER),
     Limit("github", MoreIfInvited("20 per hour"), registrant, ("github.begin",), ("GET",)),
     Limit("github-callback", MoreIfInvited("20 per hour"), registrant, CALLBACK, ("GET",)),
-    Limit("token", "10 per hour", user, ("tokens.create",)),
+    Limit("token", "10 per hour", user, ("tokens.create",), only_done=True),
     Limit("forgot-network", "60 per hour", network, ("account.forgot",)),
     Limit("verify", "3 per hour", user, ("account.send_verification",)),
     Limit("email", "3 per hour", user, ("settings.change_email",), only_done=True),
     Limit("bot-hour", OwnAmount("bots", 5, "hour"), user, REGISTERED, only_done=True),
     Limit("bot-day", OwnAmount("bots", 20, "day"), user, REGISTERED, only_done=True),
     Limit("bot-forms", "60 per hour", user, REGISTERED),
-    Limit("check", "10 per hour", bot, CHECKED),
-    Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret")),
-    Limit("upload", OwnAmount("uploads", 20, "hour"), bot, ("bots.upload", "api.save_version")),
+    Limit("check", "10 per hour", bot, CHECKED, only_done=True),
+    Limit("rotate", "10 per hour", bot, ("bots.rotate", "api.rotate_secret"), only_done=True),
+    Limit("upload", OwnAmount("uploads", 20, "hour"), bot, UPLOADS, only_done=True),
+    Limit("upload-forms", "60 per hour", user, (*UPLOADS, "bot_settings.upload")),
     Limit("draft", "120 per minute", user, ("workshop.save",), ("PUT",)),
     Limit("draft-version", "30 per hour", user, ("workshop.save_version",)),
     Limit("draft-match", "30 per hour", user, ("workshop.play",)),
@@ -243,15 +249,22 @@ LIMITS: Final = (
     Limit("draft-stop", "60 per minute", user, STOPS),
     Limit("draft-watching", "1800 per minute", user, WORKSHOP, ("GET",)),
     Limit("draft-open", "30 per minute", user, ("workshop.open_version", "workshop.set_language")),
-    Limit("use-version", "30 per hour", bot, ("bots.use_version", "api.use_version")),
+    Limit("use-version", "30 per hour", bot, USE_VERSION, only_done=True),
     Limit("versions", "30 per minute", user, VERSIONS, ("GET",)),
-    Limit("bot-settings", "20 per hour", user, OWN_BOT),
+    Limit("bot-settings", "20 per hour", user, OWN_BOT, only_done=True),
     Limit("test-match", OwnAmount("practice", 6, "hour"), bot, PRACTICE, only_done=True),
-    Limit("comparison", OwnAmount("comparisons", 10, "day"), user, ("bots.begin_comparison",)),
+    Limit(
+        "comparison",
+        OwnAmount("comparisons", 10, "day"),
+        user,
+        ("bots.begin_comparison",),
+        only_done=True,
+    ),
     Limit("team-check", "6 per minute", team, ("my_team.check",)),
-    Limit("team-bot", "20 per hour", team, ("my_team.bot", "my_team.rotate", "my_team.ssh_key")),
+    Limit("team-bot", "20 per hour", team, TEAM_BOT, only_done=True),
     Limit("team-practice", "12 per hour", team, ("my_team.practice",), only_done=True),
-    Limit("team-upload", "10 per hour", team, ("my_team.upload", "my_team.own_program")),
+    Limit("team-upload", "10 per hour", team, TEAM_UPLOADS, only_done=True),
+    Limit("team-upload-forms", "60 per hour", team, TEAM_UPLOADS),
     Limit(
         "live-match",
         "60 per minute",
@@ -260,7 +273,8 @@ LIMITS: Final = (
     ),
     Limit("frames", "60 per minute", network, ("games.frames",)),
     Limit("live-watching", "6000 per minute", network, LIVE, ("GET",)),
-    Limit("avatar", "10 per hour", user, PICTURES),
+    Limit("avatar", "10 per hour", user, PICTURES, only_done=True),
+    Limit("avatar-forms", "60 per hour", user, PICTURES),
     Limit("replay", "120 per minute", network, REPLAYS, ("GET",)),
     Limit("card", "60 per minute", network, ("cards.picture",), ("GET",)),
     Limit(
@@ -274,7 +288,7 @@ LIMITS: Final = (
     Limit("report", "30 per minute", network, ("cups.form",), ("GET",)),
     Limit("export", "12 per hour", network, ("host.export",), ("GET",)),
     Limit("own-data", "6 per hour", user, ("profile.own_data_zip",), ("GET",)),
-    Limit("team-change", "30 per hour", team, ("my_team.use_version",)),
+    Limit("team-change", "30 per hour", team, ("my_team.use_version",), only_done=True),
     Limit("host", "120 per minute", network, ("host.post",)),
     Limit("small", "60 per minute", user, SMALL),
     Limit("kit", "30 per minute", network, KITS, ("GET",)),

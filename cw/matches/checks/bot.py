@@ -18,7 +18,8 @@ from cw.arena.seats import STRAY
 from cw.arena.seats.opening import open_seat
 from cw.errors import FaultKind
 from cw.games.checks import Trial
-from cw.games.registry import load_checks, load_game, load_protocol
+from cw.games.endings import Endings
+from cw.games.registry import load_checks, load_endings, load_game, load_protocol
 from cw.games.rules import Fault, Json, Player
 from cw.games.status_faults import SERVER_ERROR
 from cw.matches.progress import MatchProgress
@@ -80,7 +81,7 @@ class Finding:
         step: dict[str, Json] = {"step": self.name, "ok": self.problem is None}
         if self.problem is not None:
             step |= {"problem": self.problem, "fix": self.fix}
-        return {**step, "warning": True} if self.problem is not None and self.is_note else step
+        return {**step, "warning": True} if self.is_note else step
 
 
 class Attempt(NamedTuple):
@@ -118,15 +119,24 @@ class Findings:
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
         """Note a step; raise StepFailed for a problem."""
-        if isinstance(problem, Fault):
-            text = f"{problem.kind}: {problem.sentence}"
-            self.steps.append(Finding(name, text, mended_by(problem) or fix, problem.kind))
-        else:
-            self.steps.append(Finding(name, problem, fix, "failed"))
+        self.steps.append(finding_of(name, problem, fix))
         if problem is not None:
             raise StepFailed
         self.on_step(len(self.steps))
         return True
+
+    def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
+        """Note a step that no bot fails."""
+        self.steps.append(replace(finding_of(name, problem, fix), fix=fix, is_note=True))
+        self.on_step(len(self.steps))
+
+
+def finding_of(name: str, problem: Fault | str | None, fix: str) -> Finding:
+    """Return a step of the protocol in words."""
+    if not isinstance(problem, Fault):
+        return Finding(name, problem, fix, "failed")
+    text = f"{problem.kind}: {problem.sentence}"
+    return Finding(name, text, mended_by(problem) or fix, problem.kind)
 
 
 def mended_by(fault: Fault) -> str | None:
@@ -165,7 +175,7 @@ def check(
     if candidate.bot.kind not in ("builtin", "python"):
         probed = asyncio.run(probe(candidate, on_try, on_launch))
     yield from probed
-    if any(step.problem for step in probed):
+    if any(step.failed for step in probed):
         return
     total = len(probed) + len(checks.trials)
     for number, trial in enumerate(checks.trials):
@@ -243,7 +253,7 @@ def tried(candidate: Candidate, trial: Trial, number: int, on_launch: OnLaunch) 
         playing = first_fault(spec, seat, candidate.secrets, on_launch, trial.turns)
         fault = asyncio.run(playing)
         if fault is not None:
-            return fault_of(trial, fault)
+            return fault_of(trial, fault, load_endings(candidate.game))
     return Finding(trial.name)
 
 
@@ -276,9 +286,9 @@ async def first_fault(
     return min(faults, key=lambda fault: fault.cause == STRAY, default=None)
 
 
-def fault_of(trial: Trial, fault: MatchFault) -> Finding:
+def fault_of(trial: Trial, fault: MatchFault, endings: Endings) -> Finding:
     """Explain a fault."""
-    problem = f"turn {fault.turn + 1}: {fault.kind}: {fault.detail}"
+    turn = endings.turn_after(fault.turn)
+    problem = f"{turn}: {fault.kind}: {fault.detail}"
     fix = trial.note or CAUSES.get(fault.cause, FIXES[fault.kind])
-    brief = f"{fault.kind} in turn {fault.turn + 1}"
-    return Finding(trial.name, problem, fix, brief, is_note=bool(trial.note))
+    return Finding(trial.name, problem, fix, f"{fault.kind} in {turn}", is_note=bool(trial.note))

@@ -16,7 +16,7 @@ NO_XML: Final = re.compile("[\ufffe\uffff]")
 
 
 def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
-    """Return a document with one test case for each step; those of problems have a failure.
+    """Return a document with one test case for each step; those that failed have a failure.
 
     A note is the output of its test case. Whatever a bot has sent is text in it, and no folder of
     this machine is named.

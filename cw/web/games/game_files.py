@@ -94,8 +94,12 @@ def viewer_games(address: str) -> dict[str, dict[str, Json]]:
     """
     games: dict[str, dict[str, Json]] = {}
     for game in installed_games():
-        reasons = dict(load_endings(game.name).reasons)
-        fields = games[game.name] = {"title": game_title(game.name), "reasons": reasons}
+        endings = load_endings(game.name)
+        fields = games[game.name] = {
+            "title": game_title(game.name),
+            "reasons": dict(endings.reasons),
+            "first": endings.first,
+        }
         if viewer_file(game.name, MODULE):
             fields["module"] = f"{address.format(game.name)}{VIEWER}/{MODULE}"
         elif kind := drawing_of(game.entry):

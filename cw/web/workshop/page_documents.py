@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import asdict
 from typing import Final
 
@@ -10,6 +10,7 @@ import msgspec
 
 from cw.arena.referee import MatchRecord
 from cw.arena.seats.heard import Exchange
+from cw.games.registry import load_endings
 from cw.games.rules import Json, Player
 from cw.lab.asked import AskedAnswer
 from cw.matches.verdict import verdict
@@ -30,7 +31,10 @@ LONGEST_TEXT: Final = 20_000
 def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
     """Return how a run stands: in words, with the output by turn and the lines it complains of."""
     match, error = run.match, failure_of(run.match)
-    parts = output_of(match) if match.over else run.exchanges.output()
+    parts = with_questions(
+        output_of(match) if match.over else run.exchanges.output(),
+        load_endings(match.spec.game).first,
+    )
     compiler = error.output if isinstance(error, BuildFailed) else ""
     return {
         "goes_on": not match.over,
@@ -43,6 +47,19 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
         "output": [[turn, visible(text)] for turn, text in parts],
         "marks": list(map(asdict, marks_of([(0, compiler), *parts], files))),
     }
+
+
+def with_questions(parts: Sequence[tuple[int, str]], first: int) -> list[tuple[int, str]]:
+    """Return parts of an output by the numbers of the turns with which the viewer shows them.
+
+    >>> with_questions([(0, "begins "), (1, "goes north"), (2, "stays")], 0)
+    [(0, 'begins goes north'), (1, 'stays')]
+    """
+    texts: dict[int, str] = {}
+    for turn, text in parts:
+        number = max(0, turn - 1 + first)
+        texts[number] = texts.get(number, "") + text
+    return list(texts.items())
 
 
 def marks_of(parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
@@ -76,16 +93,21 @@ def output_of(match: LiveMatch) -> list[tuple[int, str]]:
 
 
 def turn_document(run: Run, turn: int) -> dict[str, Json]:
-    """Return what the bot was asked in a turn, what it answered, and what of it was wrong."""
+    """Return what the bot was asked in a turn, what it answered, and what of it was wrong.
+
+    The turn is counted as in sentences; what was asked before the first one belongs to 0.
+    """
     if run.match.progress is None:
         return {"turn": turn, "exchanges": [], "faults": [], "action": None}
     record, player = run.match.progress.record, player_of(run.match)
     turns = run.match.progress.recorder.turns
-    action = turns[turn - 1]["actions"] if 0 < turn <= len(turns) else {}
+    number = turn - load_endings(run.match.spec.game).first + 1
+    numbers = range(number if turn else 0, number + 1)
+    action = turns[number - 1]["actions"] if 0 < number <= len(turns) else {}
     return {
         "turn": turn,
-        "exchanges": [exchange_document(each) for each in run.exchanges.of(turn)],
-        "faults": faults_of(record, player, turn),
+        "exchanges": [exchange_document(each) for n in numbers for each in run.exchanges.of(n)],
+        "faults": faults_of(record, player, numbers),
         "action": action.get(str(player)) if isinstance(action, dict) else None,
     }
 
@@ -101,8 +123,8 @@ def exchange_document(exchange: Exchange) -> dict[str, Json]:
     }
 
 
-def faults_of(record: MatchRecord, player: Player, turn: int) -> list[Json]:
-    """Return what a player did wrong in a turn, from 1, and what was expected."""
+def faults_of(record: MatchRecord, player: Player, turns: Container[int]) -> list[Json]:
+    """Return what a player did wrong in turns, from 1, and what was expected."""
     return [
         {
             "kind": noted.fault.kind,
@@ -111,7 +133,7 @@ def faults_of(record: MatchRecord, player: Player, turn: int) -> list[Json]:
             "actual": cut(noted.fault.actual),
         }
         for noted in list(record.faults)
-        if noted.player == player and noted.turn == turn - 1
+        if noted.player == player and noted.turn + 1 in turns
     ]
 
 
@@ -153,6 +175,7 @@ def check_document(work: Work, check: Check | None) -> dict[str, Json]:
                 "ok": step.ok,
                 "problem": cut(step.problem),
                 "fix": visible(step.fix),
+                "warning": step.warning,
             }
             for step in steps
         ],

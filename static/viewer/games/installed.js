@@ -10,9 +10,9 @@ import { byId } from "../elements.js";
  */
 
 /**
- * How the page lets a game be shown: its title, the words for its ends, and the module at an address, or
- * what the server draws at one.
- * @typedef {{title?: string, reasons?: Record<string, string>, module?: string, drawing?: "svg" | "text", frames?: string}} Showing
+ * How the page lets a game be shown: its title, the words for its ends, the number of its first turn, and the module at
+ * an address, or what the server draws at one.
+ * @typedef {{title?: string, reasons?: Record<string, string>, first?: number, module?: string, drawing?: "svg" | "text", frames?: string}} Showing
  */
 
 /** @type {Map<string, Module>} */

@@ -127,7 +127,7 @@ FIRST, SECOND, BOTH = {"1": 1, "2": 2}, {"1": 2, "2": 1}, {"1": 1, "2": 1, "3": 
             {"reason": "round_cap", "winner": None, "ranks": BOTH, "scores": {}},
             [LATE],
             "Draw: bot0 and bot1. The last round was played, and bot0 and bot1 still had creatures "
-            "and share the first rank, however many they had. In turn 7 bot2 was thrown out: it "
+            "and share the first rank, however many they had. In turn 6 bot2 was thrown out: it "
             "did not answer in time.",
         ),
         (
@@ -172,6 +172,23 @@ def test_the_caption_tells_of_a_fault_and_whose_fault_decided(altered: Altered) 
     page.keyboard.press("End")
     expect(caption).to_have_text("bot1 won: bot0 made an illegal move")
     expect(caption).not_to_have_class("fault")
+
+
+def test_a_mistake_of_end_of_codes_is_shown_with_the_round_that_was_asked(altered: Altered) -> None:
+    jump = {"player": 1, "kind": "illegal", "detail": "JUMP is no action"}
+    faults = [{**jump, "turn": 0}, {**LATE, "turn": 1, "player": 2}]
+    page = altered(recorded("end-of-codes") | {"faults": faults})
+    caption, events = page.locator("#lead"), page.locator("#events button")
+    for turn, words in enumerate(["bot0 made an illegal move", "bot1 did not answer in time"]):
+        page.evaluate(f"location.hash = 'turn={turn}'")
+        expect(caption).to_have_text(words)
+        event = page.locator(f"#events li:has-text('{words}')")
+        expect(event).to_have_count(1)
+        expect(event).to_contain_text(str(turn))
+    page.evaluate("location.hash = 'turn=2'")
+    expect(caption).not_to_have_class("fault")
+    events.filter(has_text="bot1 did not answer").click()
+    expect(page.locator("#turn")).to_have_text("1")
 
 
 # The result stays hidden until the end

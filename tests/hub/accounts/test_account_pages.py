@@ -241,7 +241,7 @@ def test_the_locked_read_so_only_with_the_right_password(site: Site) -> None:
     assert errors_of(visitor.open("/login")) == {"password": "Your password is incorrect"}
     visitor.log_in("Ada")
     assert errors_of(visitor.open("/login")) == {
-        "username": "Your account is locked. Write to team@endofcodes.com."
+        "username": "Your account is locked. Write to the people who run this site."
     }
     assert not visitor.is_player()
 
@@ -295,7 +295,7 @@ def test_forgot_sends_one_mail_with_the_text_line_by_line(site: Site) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     head, _, body = path.read_text(encoding="utf-8").partition("\n\n")
     lines = dict(line.split(": ", 1) for line in head.splitlines())
-    assert lines["From"] == "circuit-wars@localhost"
+    assert lines["From"] == "team@endofcodes.com"
     assert lines["To"] == "ada@example.org"
     assert lines["Subject"] == "Reset password"
     assert lines["Content-Type"] == 'text/plain; charset="utf-8"'

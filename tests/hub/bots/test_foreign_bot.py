@@ -1,10 +1,11 @@
-"""A bot server that knows the published rules alone, in another language, passes and plays."""
+"""Bot servers that know the published rules alone, one in another language, pass and play."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,9 @@ from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, MatchParticipant
 from tests.hub.bots.test_player_bots import NOBODY, Owner
+from tests.hub.conftest import ON_SQLITE
+from tests.hub.sites import Site, words_of
+from tests.matches.bots_of_games import HEXAGON
 
 SERVER = Path(__file__).parents[2] / "bots" / "foreign" / "seed_bot.mjs"
 
@@ -63,3 +67,68 @@ def test_it_passes_the_check_and_plays_without_a_fault(resources: Resources) -> 
         seat = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()
     assert seat.faults == []
     assert seat.stats["answers"] > 0
+
+
+HEXAGON_CHANGES = (
+    (
+        'return self.reply({"status": "error"}, 404)',
+        "return self.connection.close()",
+    ),
+    (
+        'ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Bot).serve_forever()',
+        'server = ThreadingHTTPServer(("127.0.0.1", 0), Bot)\n'
+        'print(f"http://127.0.0.1:{server.server_port}", flush=True)\n'
+        "server.serve_forever()",
+    ),
+)
+"""What it does of a battle that it does not know, and where it listens."""
+
+
+@contextmanager
+def dropping_unknown_battles() -> Iterator[str]:
+    """Run a bot of Hexagon that drops requests for battles it does not know; gives its address."""
+    source = HEXAGON
+    for old, new in HEXAGON_CHANGES:
+        assert old in source
+        source = source.replace(old, new)
+    command = [sys.executable, "-c", source]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@ON_SQLITE
+def test_a_bot_of_hexagon_that_drops_what_no_server_asks_is_active_and_reads_a_note(
+    site: Site,
+) -> None:
+    site.open_competition("hexagon")
+    ann, bob, page = site.player("Ann"), site.player("Bob"), "/bot/Swarm?game=hexagon"
+    with dropping_unknown_battles() as address:
+        values = {"game": "hexagon", "name": "Swarm", "endpoint": address}
+        ann.fill("/bots/new", on="/bots/new?kind=address", **values)
+        # Once more by itself, as every bot is checked from time to time.
+        for _ in range(2):
+            with site.resources.database.reading() as session:
+                bot = session.scalars(select(Bot).where(Bot.name == "Swarm")).one()
+            jobs.check_bot(site.resources, bot.id)
+            site.clock.advance(60)
+            with site.resources.database.reading() as session:
+                bot = session.get_one(Bot, bot.id)
+            assert (bot.status, bot.reason, bot.failures) == ("ACTIVE", "", 0)
+        (note,) = [step for step in bot.checks if not step["ok"]]
+        assert (note["step"], note["warning"]) == ("refuses a battle that it does not know", True)
+        words = words_of(ann.open(page))
+        assert "warning: refuses a battle that it does not know" in words
+        assert "answer with status 404" in words
+        assert "refuses a battle" not in words_of(bob.open(page))
+        seats = (Seat("Swarm", bot_id=bot.id), Seat("other", spec="builtin:random"))
+        with site.resources.database.writing() as session:
+            plan = Plan("practice", "k", "hexagon", seats, {"size": 3})
+            match = planning.plan(session, site.clock, plan)
+        Worker("me", 1, KINDS).play(site.resources, match)
+    with site.resources.database.reading() as session:
+        seat = session.scalars(select(MatchParticipant).where(MatchParticipant.slot == 0)).one()
+    assert seat.faults == []

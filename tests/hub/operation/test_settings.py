@@ -114,6 +114,9 @@ def test_a_public_site_has_no_default_sender() -> None:
     settings = read_settings({**mail, "CW_MAIL_FROM": "cw@cw.example"})
     assert settings.sender == settings.contact == "cw@cw.example"
     assert settings.signed_by == "Circuit Wars"
+    assert read_settings({}).sender == "team@endofcodes.com"
+    assert read_settings({}).signed_by == "End of Codes"
+    assert read_settings({}).contact == "the people who run this site"
     documents = read_settings({**mail, "CW_MAIL_FROM": "team@endofcodes.com"})
     assert documents.signed_by == "End of Codes"
 

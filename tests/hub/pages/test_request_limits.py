@@ -351,3 +351,52 @@ def test_refused_practice_uses_up_none_and_the_page_says_what_is_left(site: Site
     assert "6 practice matches left in this hour." in words_of(ada.open(page))
     assert [practise() for _ in range(9)] == [True] + [False] * 8
     assert "5 practice matches left in this hour." in words_of(ada.open(page))
+
+
+def test_refused_and_repeated_settings_of_end_of_codes_use_up_nothing(site: Site) -> None:
+    ada, bob, page = site.player("Ada"), site.player("Bob"), "/bots/end-of-codes"
+
+    def save(endpoint: str, form: str = "urlencoded", player: Visitor = ada) -> int:
+        return player.fill(page, endpoint=endpoint, form=form).status_code
+
+    assert {save("nowhere") for _ in range(25)} == {422}
+    assert {save("http://127.0.0.1:9") for _ in range(25)} == {303}
+    # The key and the encoding count with the address, each change of them once.
+    assert ada.fill(f"{page}/key", on=page).status_code == 303
+    assert {save("http://127.0.0.1:9", "multipart") for _ in range(5)} == {303}
+    assert [save(f"http://127.0.0.1:{port}") for port in range(10, 28)] == [303] * 17 + [429]
+    assert save("nowhere") == 429
+    assert save("http://127.0.0.1:9", player=bob) == 303
+    again = site.visitor()
+    again.log_in("Ada")
+    assert save("http://127.0.0.1:9", player=again) == 429
+    site.clock.advance(HOUR + 1)
+    assert save("http://127.0.0.1:9") == 303
+
+
+def test_refused_and_repeated_changes_of_a_bot_use_up_no_check(site: Site) -> None:
+    site.open_competition("hexagon")
+    ada, page = site.player("Ada"), "/bot/Swarm?game=hexagon"
+    first = {"game": "hexagon", "name": "Swarm", "endpoint": "http://127.0.0.1:9"}
+    ada.fill("/bots/new", on="/bots/new?kind=address", **first)
+
+    def edit(endpoint: str, description: str = "") -> int:
+        values = {"endpoint": endpoint, "description": description}
+        return ada.fill("/bot/Swarm/edit?game=hexagon", on=page, **values).status_code
+
+    assert {edit("nowhere") for _ in range(12)} == {303}
+    assert {edit("http://127.0.0.1:9") for _ in range(12)} == {303}
+    assert {edit("http://127.0.0.1:9", "Plays at random") for _ in range(12)} == {303}
+    changes = [edit("http://127.0.0.1:9", f"Version {number}") for number in range(10)]
+    assert changes == [303] * 9 + [429]
+
+
+def test_refused_pictures_use_up_none(site: Site) -> None:
+    ada = site.player("Ada")
+
+    def no_picture() -> int:
+        values, file = {"csrf_token": ada.token("/settings")}, {"picture": ("me.png", b"no")}
+        return ada.send_form("/settings/avatar", values, files=file).status_code
+
+    assert {no_picture() for _ in range(12)} == {303}
+    assert send_picture(site, ada) == 303

@@ -38,13 +38,17 @@ def check(game: str, bot: str, *more: str) -> tuple[Result, list[dict[str, Any]]
     result = CliRunner().invoke(main, ["check", game, bot, "--json", *more])
     assert result.exit_code in (0, 1), result.output + result.stderr
     steps = [json.loads(line) for line in result.stdout.splitlines()]
-    assert (result.exit_code == 1) == any(not step["ok"] for step in steps)
+    assert (result.exit_code == 1) == any(map(has_failed, steps))
     return result, steps
+
+
+def has_failed(step: dict[str, Any]) -> bool:
+    return not step["ok"] and "warning" not in step
 
 
 def failed(steps: list[dict[str, Any]]) -> str:
     return " | ".join(
-        f"{step['step']}: {step['problem']} -> {step['fix']}" for step in steps if not step["ok"]
+        f"{step['step']}: {step['problem']} -> {step['fix']}" for step in filter(has_failed, steps)
     )
 
 
@@ -202,11 +206,6 @@ WRONG_HEXAGON = [
     ('{"status": "ok", "move_from"', '{"status": "ok", "from"', "move_from"),
     ("GAMES[self.game()][i][j] = new", "pass", "apply every change"),
     ("self.send_response(status)", "self.send_response(status + 300)", "HTTP status 500"),
-    (
-        'return self.reply({"status": "error"}, 404)',
-        "return self.reply({})",
-        "answer with status 404",
-    ),
     ("start, target = choose", "target, start = choose", "holds no chip"),
 ]
 
@@ -217,6 +216,42 @@ def test_what_is_wrong_with_a_bot_of_hexagon_is_said(
 ) -> None:
     _, steps = check("hexagon", write(tmp_path, HEXAGON, (old, new)))
     assert sentence in failed(steps)
+
+
+UNASKED = {
+    "drops": (
+        'return self.reply({"status": "error"}, 404)',
+        "return self.connection.close()",
+        "refuses a battle that it does not know",
+    ),
+    "accepts": (
+        'return self.reply({"status": "error"}, 404)',
+        "return self.reply({})",
+        "refuses a battle that it does not know",
+    ),
+    "refuses a known id": (
+        'GAMES[said["id"]] = said["board"]["cells"]',
+        'if said["id"] in GAMES: return self.reply({"status": "known"}, 409)\n'
+        '        GAMES[said["id"]] = said["board"]["cells"]',
+        "starts a known id afresh",
+    ),
+}
+"""By what a bot does that no server asks of it, and the step that notes it."""
+
+
+@pytest.mark.parametrize("habit", UNASKED)
+def test_what_no_server_asks_of_a_bot_of_hexagon_is_only_noted(tmp_path: Path, habit: str) -> None:
+    old, new, step = UNASKED[habit]
+    bot, report = write(tmp_path, HEXAGON, (old, new)), tmp_path / "report.xml"
+    result = CliRunner().invoke(main, ["check", "hexagon", bot, "--junit", str(report)])
+    assert result.exit_code == 0, result.stdout
+    lines = result.stdout.splitlines()
+    assert f"note    {step}" in lines
+    assert lines[-1] == "all fine, with 1 note"
+    suites = ElementTree.parse(report).getroot()
+    assert suites.attrib["failures"] == "0"
+    (output,) = suites.iterfind(".//system-out")
+    assert "fix: " in str(output.text)
 
 
 def test_the_unchanged_bot_of_hexagon_is_fine(tmp_path: Path) -> None:

@@ -35,9 +35,6 @@ AT_ONCE: Final = 100
 OWN_AT_ONCE: Final = 3
 """Those of one owner among them."""
 
-WARNING: Final = "refusal"
-"""The step that makes no bot inactive."""
-
 logger = logging.getLogger(__name__)
 
 Step: TypeAlias = Mapping[str, Any]
@@ -51,14 +48,20 @@ class Steps:
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
         """Note a step."""
-        sentence = problem.sentence if isinstance(problem, Fault) else problem
-        step: dict[str, Any] = {"step": name, "ok": sentence is None}
-        if sentence is not None:
-            step |= {"problem": sentence, "fix": fix}
-        if name == WARNING:
-            step["warning"] = True
-        self.entries.append(step)
-        return sentence is None
+        self.entries.append(entry_of(name, problem, fix))
+        return problem is None
+
+    def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
+        """Note a step that makes no bot inactive."""
+        self.entries.append({**entry_of(name, problem, fix), "warning": True})
+
+
+def entry_of(name: str, problem: Fault | str | None, fix: str) -> Step:
+    """Return a step as rows of bots keep it."""
+    if problem is None:
+        return {"step": name, "ok": True}
+    sentence = problem.sentence if isinstance(problem, Fault) else problem
+    return {"step": name, "ok": False, "problem": sentence, "fix": fix}
 
 
 def check_bot(

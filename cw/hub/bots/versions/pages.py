@@ -31,6 +31,7 @@ from cw.hub.bots.versions import answers, uploads, views
 from cw.hub.bots.versions.answers import Author
 from cw.hub.bots.versions.own_game import OF_ITS_OWN
 from cw.hub.bots.views import BotView
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice, part_of_page
 from cw.hub.pages.request import one_reading, resources
 
@@ -98,6 +99,7 @@ def upload(name: str) -> ResponseReturnValue:
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
         return go(address(bot))
+    note_done()
     check_requests.send(bot.id, is_program=True)
     notice(CHECKED_NEXT.format(number).capitalize())
     return go(address(bot))
@@ -115,6 +117,8 @@ def use_version(name: str) -> ResponseReturnValue:
     except UsageError as error:
         notice(str(error), "bad")
         return go(address(bot))
+    if number != bot.version:
+        note_done()
     notice(PLAYS_NEXT.format(number).capitalize())
     return go(address(bot))
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.hub.bots.workshop.tasks import Piece
 from cw.matches.processes.live_file import LiveDocument, LiveLines, live_document
@@ -103,7 +104,7 @@ class RunPieces:
 
     def _news_of_turns(self, played: int, *, is_over: bool) -> Iterator[Piece]:
         """Give what was asked in the turns that are over; at the end also in the last one."""
-        end = played + 1 + is_over
+        end = played + load_endings(self._run.match.spec.game).first + is_over
         while self._turn < end:
             first, self._turn = self._turn, min(self._turn + AT_ONCE, end)
             turns = [turn_document(self._run, number) for number in range(first, self._turn)]

@@ -168,7 +168,8 @@ def save(session: Session, user_id: int, endpoint: str, form: str) -> bool:
     row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
     if row is None:
         return False
-    changed = (row.endpoint, row.settings.get("form", "urlencoded")) != (endpoint, form)
+    earlier = own(row)
+    changed = (earlier.kind, earlier.endpoint, earlier.form) != ("url", endpoint, form)
     row.kind = "url"
     row.settings = {**row.settings, "form": form}
     if row.endpoint != endpoint:

@@ -23,6 +23,7 @@ from cw.hub.matches.comparisons.verbs import Opponent
 from cw.hub.matches.comparisons.views import ComparisonView
 from cw.hub.matches.pages import shown_kinds
 from cw.hub.pages import polls
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice, part_of_page
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.queries import whole_number
@@ -72,6 +73,7 @@ def begin_comparison(name: str) -> ResponseReturnValue:
     except (UsageError, Busy) as error:
         notice(str(error), "bad")
         return go(address(bot))
+    note_done()
     return go(url(bot, "comparison", number=number))
 
 

@@ -225,11 +225,14 @@ def look_at_store(settings: HubSettings) -> Finding:
 
 def look_at_mail(settings: HubSettings) -> Finding:
     """Speak to the mail server, up to where a mail would be sent."""
+    is_fit = settings.is_local or bool(settings.mail_from)
+    sender = "" if is_fit else f"CW_MAIL_FROM, or mails come from {settings.sender}"
     if settings.mail:
         with connection_to(settings.mail):
             at = urlsplit(settings.mail)
-            return Finding("mail", True, True, f"{at.hostname} accepts mail")
+            return Finding("mail", is_fit, True, f"{at.hostname} accepts mail", f"set {sender}")
     advice = "players cannot reset their passwords: set CW_MAIL=smtp://user:password@host:587"
+    advice += f" and {sender}" if sender else ""
     folder = settings.data / "mail"
     return Finding("mail", settings.is_local, True, f"mails are files in {folder}", advice)
 

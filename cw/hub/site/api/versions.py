@@ -24,6 +24,7 @@ from cw.hub.bots.versions import uploads, views
 from cw.hub.bots.versions.answers import NO_VERSION
 from cw.hub.bots.versions.views import Version
 from cw.hub.bots.views import BotView
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.api import facts
@@ -97,6 +98,7 @@ def save_version(bot_id: str, body: ProgramFile) -> VersionFacts:
     package, note = packed(body, bot.game)
     with conflicts():
         number = uploads.save(hub, bot.id, bot.bot_id, package, note)
+    note_done()
     check_requests.send(bot.id, is_program=True)
     return version_facts(bot, find(bot, str(number)))
 
@@ -117,5 +119,7 @@ def use_version(bot_id: str, number: str) -> VersionFacts:
     version = find(bot, number)
     with conflicts(), hub.database.writing() as writing:
         bots.use_version(writing, hub.clock, bot, version.number)
+    if version.number != bot.version:
+        note_done()
     bot = find_own(bot_id)
     return version_facts(bot, find(bot, number))

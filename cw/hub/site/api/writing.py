@@ -26,6 +26,7 @@ from cw.hub.bots.versions.own_game import OF_ITS_OWN
 from cw.hub.bots.views import BotView
 from cw.hub.matches import lookup
 from cw.hub.matches.pages import shown_kinds
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.site.api import facts, versions
 from cw.hub.site.api.conflicts import conflicts
@@ -141,6 +142,8 @@ def change_bot(bot_id: str, body: BotChange) -> BotFacts:
         check_requests.claim(endpoint)
     with conflicts(), hub.database.writing() as writing:
         is_new = bots.edit(writing, hub.clock, bot, endpoint, description)
+    if (endpoint, description) != (bot.endpoint, bot.description):
+        note_done()
     if is_new:
         check_requests.send(bot.id)
     return as_it_is(bot_id)
@@ -153,6 +156,7 @@ def check_bot(bot_id: str) -> BotFacts:
     check_requests.claim_bot(bot)
     if not check_requests.send(bot.id, is_program=bot.kind == "program"):
         abort(503, NO_CHECKS)
+    note_done()
     return as_it_is(bot_id)
 
 
@@ -163,6 +167,7 @@ def rotate_secret(bot_id: str) -> BotWithSecret:
     check_requests.claim_bot(bot)
     with conflicts(), hub.database.writing() as writing:
         secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
+    note_done()
     check_requests.send(bot.id)
     return BotWithSecret(bot=as_it_is(bot_id), shared_secret=secret)
 

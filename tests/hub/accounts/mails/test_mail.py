@@ -170,7 +170,7 @@ def test_a_mail_goes_encrypted_to_a_server_that_knows_us(
     with post_office(certificate) as (inbox, port):
         send_link(with_mail(port), "reset", ada)
     (message,) = inbox.mails
-    assert message["From"] == "circuit-wars@localhost"
+    assert message["From"] == "team@endofcodes.com"
     assert message["To"] == "ada@example.org"
     assert message["Subject"] == "Reset password"
     assert message.get_content_type() == "text/plain"

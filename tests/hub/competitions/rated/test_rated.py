@@ -17,6 +17,7 @@ from cw.hub.bots import verbs as bots
 from cw.hub.competitions.rated import entry, pairing, proof, ratings
 from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches import claims, planning
+from cw.hub.matches.claims import Claim
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.results import BattleResult, SlotResult
 from cw.hub.operation import upkeep
@@ -87,10 +88,8 @@ class Arena:
             return list(session.scalars(waiting))
 
     def end(self, match: int, rng: Random) -> None:
-        """Let a match end, with drawn results."""
-        with self.resources.database.writing() as session:
-            claim = claims.claim(session, self.clock, match, "worker", LEASE)
-            assert claim is not None
+        """Let a match end, with results by chance."""
+        claim = self.claim(match)
         scores = [float(rng.randrange(4)) for _ in claim.seats]
         ranks = [1 + sum(other > score for other in scores) for score in scores]
         crash = [{"kind": "crashed", "turn": 3, "player": 0, "detail": ""}]
@@ -98,6 +97,17 @@ class Arena:
             SlotResult(rank, score, crash if rng.random() < 0.1 else ())
             for rank, score in zip(ranks, scores, strict=True)
         )
+        self.finish(claim, slots)
+
+    def claim(self, match: int) -> Claim:
+        """Let a worker take a match."""
+        with self.resources.database.writing() as session:
+            claim = claims.claim(session, self.clock, match, "worker", LEASE)
+        assert claim is not None
+        return claim
+
+    def finish(self, claim: Claim, slots: tuple[SlotResult, ...]) -> None:
+        """Let a match end with these results."""
         now = self.clock()
         battle = BattleResult("turn_limit", slots, 5, None, 0, now, now)
         with self.resources.database.writing() as session:

@@ -248,7 +248,7 @@ def test_lists_of_matches_say_who_was_how_strong_and_what_went_wrong(
     with arena.resources.database.reading() as session:
         row = session.scalars(select(Match).where(Match.seq.is_not(None)).order_by(Match.id.desc()))
         (view,) = lookup.with_ratings(session, lookup.views_of(session, KINDS, row.all()[:1]))
-    first = view.by_rank[0]
+    first = view.by_place[0]
     assert first.before is not None
     assert first.after is not None
     before, after = round(first.before.shown_rating), round(first.after.shown_rating)

@@ -91,6 +91,22 @@ def test_who_has_not_joined_is_led_to_where_that_is_done(site: Site) -> None:
     assert not site.queue.jobs
 
 
+def test_what_a_team_sends_refused_or_again_uses_up_nothing(site: Site) -> None:
+    tournament(site)
+    alpha = joined(site)
+
+    def save(verb: str, **values: str) -> int:
+        return alpha.fill(f"{PAGE}/{verb}", on=PAGE, **values).status_code
+
+    # The address of the bot and the public key of the team count together.
+    assert {save("bot", endpoint="nowhere") for _ in range(22)} == {422}
+    assert {save("ssh-key", key="no key") for _ in range(22)} == {422}
+    assert {save("ssh-key", key=KEY) for _ in range(22)} == {303}
+    assert {save("bot", endpoint="http://127.0.0.1:9") for _ in range(4)} == {303}
+    keys = [save("ssh-key", key=(KEY, "")[number % 2]) for number in range(1, 20)]
+    assert keys == [303] * 18 + [429]
+
+
 def test_a_team_sets_up_a_service_checks_it_and_practises(site: Site) -> None:
     rows = tournament(site)
     alpha = joined(site)

@@ -127,7 +127,10 @@ def test_what_a_site_for_others_lacks_is_named(laptop: HubSettings) -> None:
     )
     site = replace(laptop, public_url="https://hub.example")
     assert "set CW_TRUSTED_PROXY" in to_do(site)["settings"]
-    assert "set CW_MAIL" in to_do(site)["mail"]
+    assert "set CW_MAIL=" in to_do(site)["mail"]
+    assert to_do(site)["mail"].endswith("CW_MAIL_FROM, or mails come from team@endofcodes.com")
+    with_sender = to_do(replace(site, mail_from="hub@hub.example"))["mail"]
+    assert ("set CW_MAIL=" in with_sender, "CW_MAIL_FROM" in with_sender) == (True, False)
     away = f"smtp://u:hunter2@127.0.0.1:{free_port()}?tls=off"
     sender = "hub@hub.example"
     advice = to_do(replace(site, mail=away, mail_from=sender, trusted_proxy=("127.0.0.1/32",)))
@@ -138,6 +141,20 @@ def test_what_a_site_for_others_lacks_is_named(laptop: HubSettings) -> None:
 
 def test_a_mail_server_that_answers_is_spoken_to(laptop: HubSettings, mail_server: str) -> None:
     assert findings(replace(laptop, mail=mail_server))["mail"].ok
+    in_a_network = replace(laptop, mail=mail_server, host="0.0.0.0")
+    advice = "set CW_MAIL_FROM, or mails come from team@endofcodes.com"
+    assert to_do(in_a_network)["mail"] == f"127.0.0.1 accepts mail; {advice}"
+    own = replace(in_a_network, mail_from="hub@hub.example")
+    assert findings(own)["mail"].ok
+
+
+def test_a_public_site_that_sends_mail_without_a_sender_is_told_to_set_one(
+    laptop: HubSettings,
+) -> None:
+    mail = ("--set", "CW_MAIL=smtp://mail.example:587")
+    result = doctor("--set", "CW_PUBLIC_URL=https://hub.example", *mail)
+    assert result.exit_code == 2
+    assert "CW_MAIL_FROM must be set with CW_MAIL on a public site" in result.output
 
 
 def test_a_database_of_another_revision_and_a_file_that_is_none(laptop: HubSettings) -> None:

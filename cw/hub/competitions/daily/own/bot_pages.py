@@ -26,6 +26,7 @@ from cw.hub.competitions.daily.history.behaviour import problem, sentence
 from cw.hub.competitions.daily.own import program_pages
 from cw.hub.competitions.daily.own.own_bot import family, own_bot
 from cw.hub.operation.queue import PROBES
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 from cw.hub.pages.times import machine_time
@@ -153,7 +154,9 @@ def save() -> ResponseReturnValue:
         return show(bot, form, first_errors(form)), 422
     with resources().database.writing() as writing:
         user_id = player().user_id
-        grader_bots.save(writing, user_id, form.endpoint.data or "", form.form.data)
+        changed = grader_bots.save(writing, user_id, form.endpoint.data or "", form.form.data)
+    if changed:
+        note_done()
     notice("Your bot settings were saved")
     return go(url_for("bot_settings.page"))
 
@@ -166,6 +169,7 @@ def renew() -> ResponseReturnValue:
     own_bot()
     with hub.database.writing() as writing:
         grader_bots.renew_key(writing, hub.sealer, player().user_id)
+    note_done()
     notice("Your bot has a new API key")
     return go(url_for("bot_settings.page"))
 

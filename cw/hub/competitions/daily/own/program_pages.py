@@ -25,6 +25,7 @@ from cw.hub.bots.views import BotView
 from cw.hub.competitions.daily.bots import GraderBot
 from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.own.own_bot import family, own_bot
+from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice, part_of_page
 from cw.hub.pages.request import resources
 
@@ -52,6 +53,7 @@ def upload() -> ResponseReturnValue:
     except (CapacityError, UsageError) as error:
         notice(str(error), "bad")
         return go(url_for("bot_settings.page"))
+    note_done()
     check_requests.send(bot.id, is_program=True)
     notice(CHECKED_NEXT.format(number).capitalize())
     return go(url_for("bot_settings.page"))
@@ -79,6 +81,8 @@ def use_version() -> ResponseReturnValue:
     except UsageError as error:
         notice(str(error), "bad")
         return go(url_for("bot_settings.page"))
+    if number != bot.version:
+        note_done()
     notice(PLAYS_NEXT.format(number).capitalize())
     return go(url_for("bot_settings.page"))
 

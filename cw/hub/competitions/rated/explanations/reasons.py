@@ -27,6 +27,8 @@ class RatingChange:
     """Points: one for each opponent that it has beaten, half of one for each draw."""
     expected: float
     """The points that were expected by the ratings before the match."""
+    level: Sequence[str] = ()
+    """The names of those among many with whom it has the same score, and so half a point."""
 
     @property
     def gain(self) -> int:
@@ -61,9 +63,10 @@ class RatingChange:
         """What it has done, and what was expected."""
         if len(self.opponents) > 1:
             points = f"{self.score:g} of {len(self.opponents)} points"
+            level = f" (level with {enumerated(self.level)} by score)" if self.level else ""
             return (
-                f"it earned {points} against {enumerated(self.opponents)}, {self.distance} on"
-                f" average, and {self.expected:.1f} were expected"
+                f"it earned {points} against {enumerated(self.opponents)}{level},"
+                f" {self.distance} on average, and {self.expected:.1f} were expected"
             )
         (name,) = self.opponents
         against = f"against {name}, {self.distance},"
@@ -93,7 +96,7 @@ class RatingChange:
 
 def changes_of(match: MatchView) -> list[RatingChange]:
     """Return what a rated match has changed, the best first; nothing for any other."""
-    changes = [change_of(match, seat) for seat in match.by_rank]
+    changes = [change_of(match, seat) for seat in match.by_place]
     return [change for change in changes if change is not None]
 
 
@@ -119,6 +122,7 @@ def change_of(match: MatchView, seat: SeatView) -> RatingChange | None:
     if not isclose(glicko2.update(seat.before, results).mu, seat.after.mu, abs_tol=1e-6):
         return None
     ratings = [before for before, _ in results]
+    level = [other.name for other in others if other.pair_rank == seat.pair_rank]
     return RatingChange(
         seat.name,
         seat.slot,
@@ -128,6 +132,8 @@ def change_of(match: MatchView, seat: SeatView) -> RatingChange | None:
         sum(rating.mu for rating in ratings) / len(ratings),
         sum(score for _, score in results),
         glicko2.expected_score(seat.before, ratings),
+        # A match that is drawn is so for all, whatever their scores.
+        level if len(level) < len(others) else (),
     )
 
 

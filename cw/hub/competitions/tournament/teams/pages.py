@@ -129,6 +129,8 @@ def bot(slug: str) -> ResponseReturnValue:
             secret = bot_setup.set_url(writing, hub.clock, hub.sealer, own, url)
     except UsageError as error:
         return render(own, {"endpoint": str(error)}, endpoint=typed[:1000])
+    if url != own.endpoint:
+        note_done()
     send_check(own)
     if secret is None:
         notice(SAVED)
@@ -155,6 +157,7 @@ def rotate(slug: str) -> ResponseReturnValue:
             secret = bot_setup.rotate(writing, hub.clock, hub.sealer, own)
     except UsageError as error:
         abort(409, str(error))
+    note_done()
     send_check(own)
     return secret_page(own, secret, "Your bot has a new secret")
 
@@ -199,6 +202,7 @@ def upload(slug: str) -> ResponseReturnValue:
             number = bot_setup.add_version(writing, hub.clock, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"program": str(error)})
+    note_done()
     notice(f"version {number} ready, {PLAYS_NEXT}")
     send_check(own_bot(slug))
     return go(page_of(own))
@@ -229,6 +233,7 @@ def own_program(slug: str) -> ResponseReturnValue:
             number = bot_setup.add_version(writing, hub.clock, own, new)
     except (CapacityError, UsageError) as error:
         return render(own, {"own-program": str(error)})
+    note_done()
     notice(f"version {number} is {new.note}, and {PLAYS_NEXT}")
     send_check(own_bot(slug))
     return go(page_of(own))
@@ -244,6 +249,8 @@ def use_version(slug: str) -> ResponseReturnValue:
             bot_setup.use_version(writing, hub.clock, own, number)
     except UsageError as error:
         return render(own, {"version": str(error)})
+    if number != own.version:
+        note_done()
     notice(f"version {number} {PLAYS_NEXT}")
     send_check(own_bot(slug))
     return go(page_of(own))
@@ -291,6 +298,8 @@ def ssh_key(slug: str) -> ResponseReturnValue:
         # A private key is not sent back: it has travelled once too often already.
         is_private = str(error) == PRIVATE_KEY
         return render(own, {"key": str(error)}, key="" if is_private else typed[:5000])
+    if key != (own.ssh_key or ""):
+        note_done()
     notice("Your public SSH key was saved" if key else "Your public SSH key was removed")
     return go(page_of(own))
 
