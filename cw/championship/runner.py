@@ -285,8 +285,8 @@ def lanes_of(game: str, sandbox: SandboxPolicy, wanted: int) -> int:
     Where bots come to a server of ours, more than one at the same time takes bubblewrap. Raises
     UsageError if that must be there and is not.
     """
-    is_open = Sandbox(sandbox).problem() is not None
-    return 1 if is_open and "client" in load_protocol(game).transports else wanted
+    has_clients = "client" in load_protocol(game).transports
+    return 1 if has_clients and Sandbox(sandbox).problem() is not None else wanted
 
 
 def cores() -> int:

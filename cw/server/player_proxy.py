@@ -136,12 +136,12 @@ class PlayerProxy:
             # its opponent.
             if self.own_id is not None:
                 self.attempts.add(path)
-                taken = TeamIdTaken(f"you have registered as {self.own_id} already")
-                return answered(start_response, "200 OK", protocol.not_registered(taken))
+                refusal = TeamIdTaken(f"you have registered as {self.own_id} already")
+                return answered(start_response, "200 OK", protocol.not_registered(refusal))
             try:
                 GITHUB.check(name)
-            except InvalidTeamId as refusal:
-                return answered(start_response, "200 OK", protocol.not_registered(refusal))
+            except InvalidTeamId as error:
+                return answered(start_response, "200 OK", protocol.not_registered(error))
             translated = {**environ, "PATH_INFO": f"/reg/{self.client.team}"}
             answer = self.app(translated, start_response)
             # The app decides whether a seat is free; the proxy believes only what it can see
@@ -156,8 +156,8 @@ class PlayerProxy:
             return {}
         seated = self.session.look().snapshot.teams
         others = [team for team in seated if team != self.client.team]
-        told = numbered(others, reserved=[self.own_id])
-        return {self.client.team: self.own_id, **dict(zip(others, told, strict=True))}
+        names = numbered(others, reserved=[self.own_id])
+        return {self.client.team: self.own_id, **dict(zip(others, names, strict=True))}
 
     def move(
         self, path: str, rest: Sequence[str], environ: Environ, start_response: Any

@@ -108,9 +108,9 @@ def history(room: str | None = None) -> Response:
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
-    told = request.environ.get(TEAM_IDS, {})
+    names = request.environ.get(TEAM_IDS, {})
     about = {
-        "teams": [told.get(team, team) for team in snapshot.teams],
+        "teams": [names.get(team, team) for team in snapshot.teams],
         "limit": protocol.milliseconds(session.limit),
         "replay": replay_address(snapshot.replay),
     }

@@ -100,6 +100,7 @@ def test_three_hexagon_web_services(tmp_path: Path) -> None:
         out = tmp_path / "out"
         result = cw(
             "run", file, "--game", "hexagon", "--format", "round-robin", "--jobs", 3, "--out", out,
+            "--no-validate",
             "--option", "size=4", "--option", "timeout=60",
         )  # fmt: skip
     assert result.exit_code == 0, result.output + result.stderr
@@ -158,7 +159,7 @@ def test_a_match_that_cannot_be_played_does_not_stop_the_others(tmp_path: Path) 
     out = tmp_path / "out"
     result = cw(
         "run", file, "--game", "code-battle", "--format", "double-round-robin", "--out", out,
-        "--option", "max_turns=10",
+        "--option", "max_turns=10", "--no-validate",
     )  # fmt: skip
     assert result.exit_code == 1
     assert "4 could not be played; continue with: cw championship resume" in result.stdout

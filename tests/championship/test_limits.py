@@ -104,7 +104,7 @@ def test_a_web_service_plays_as_many_matches_at_once_as_it_says(
         with file.open("a") as teams:
             teams.write(f'[teams.a-service]\nbot = "{address}"\n{about}\n')
         result = cw(
-            "run", file, "--game", "hexagon", "--format", "gauntlet", "--jobs", 3,
+            "run", file, "--game", "hexagon", "--format", "gauntlet", "--jobs", 3, "--no-validate",
             "--option", "timeout=60", "--out", tmp_path / "out",
         )  # fmt: skip
     assert result.exit_code == 0, result.output + result.stderr
@@ -137,7 +137,9 @@ def test_a_worker_that_fails_ends_no_championship(
     monkeypatch.setattr(workers, "WORKER", (sys.executable, "-c", program))
     file = built_in(tmp_path / "teams.toml", ("random", "greedy"))
     out = tmp_path / "out"
-    result = cw("run", file, "--game", "paint", "--option", "turns=5", "--out", out)
+    result = cw(
+        "run", file, "--no-validate", "--game", "paint", "--option", "turns=5", "--out", out
+    )
     assert result.exit_code == 1
     assert f"could not be played; continue with: cw championship resume {out}" in result.stdout
     assert [reason in match["why"] for match in report_of(out)["failed"]] == [True, True]
@@ -164,7 +166,7 @@ def test_what_workers_warn_of_is_told_once_at_the_end_and_in_the_report(
     file = built_in(tmp_path / "teams.toml", ("random", "greedy", "still"))
     out = tmp_path / "out"
     arguments = ("--game", "paint", "--option", "turns=5", "--jobs", 2, "--out", out)
-    result = cw("run", file, *arguments, "--format", "double-round-robin")
+    result = cw("run", file, *arguments, "--format", "double-round-robin", "--no-validate")
     assert result.exit_code == 0, result.output + result.stderr
     warning_lines = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
     assert warning_lines[0] == "Warning: random, greedy: it has no walls"

@@ -66,8 +66,10 @@ def warn_unprotected(game: str, sandbox: SandboxPolicy, teams: Sequence[Team]) -
 
     Raises UsageError if bubblewrap must be there and is not.
     """
+    if not any(team.bot.kind == "exec" for team in teams):
+        return
     problem = Sandbox(sandbox).problem()
-    if problem is not None and any(team.bot.kind == "exec" for team in teams):
+    if problem is not None:
         click.echo(unprotected(game, problem), err=True)
 
 
