@@ -121,11 +121,8 @@ def test_a_cold_bot_is_asked_about_the_position_alone(game: str) -> None:
     cold = only(document, player, f"builtin:{OPPONENT[game]}", turn, is_cold=True)
     assert cold.turn == warm.turn == turn
     assert cold.question == warm.question
-    assert (
-        cold.before
-        == warm.before
-        == document["turns"][turn - load_endings(game).first]["actions"][str(player)]
-    )
+    recorded = document["turns"][turn - load_endings(game).first]["actions"]
+    assert cold.before == warm.before == recorded[str(player)]
 
 
 REMEMBERS = """
