@@ -158,6 +158,16 @@ def test_every_command_line_in_the_docs_is_one_that_exists() -> None:
         assert name in COMMANDS, name
 
 
+COPYING = re.compile(r"""pip install (?:(?:-c|--constraint) \S+ )?["']?\.["'\s`\[]""")
+"""Copies the code into the environment, where an editable install may be."""
+
+
+def test_nothing_replaces_the_editable_install_but_a_deployment() -> None:
+    messages = [*(ROOT / "cw").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    copying = [path.name for path in messages if COPYING.search(path.read_text("utf-8"))]
+    assert copying == ["deploy.md"]
+
+
 def test_every_requirement_is_pinned() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     pinned = (ROOT / "requirements.txt").read_text(encoding="utf-8")

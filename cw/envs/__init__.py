@@ -7,7 +7,7 @@ except ModuleNotFoundError as error:
     if error.name not in ("gymnasium", "pettingzoo"):
         raise
     raise ModuleNotFoundError(
-        f"cw.envs needs {error.name}: in the repository, pip install '.[envs]'", name=error.name
+        f"cw.envs needs {error.name}: in the repository, pip install -e '.[envs]'", name=error.name
     ) from None
 
 __all__ = ["AgentEnv", "SoloEnv", "TurnEnv", "aec_env", "gym_env", "parallel_env"]

@@ -112,7 +112,7 @@ MATCHES: Final = (
     ),
     defect(
         "cw/matches/checks/bot.py",
-        "if any(step.problem for step in probed):",
+        "if any(step.failed for step in probed):",
         "if False:",
         "A bot that fails a step of its protocol plays matches all the same.",
         "matches/checks/test_check.py",

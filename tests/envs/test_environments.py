@@ -378,7 +378,7 @@ def test_without_the_extra_all_else_works_and_it_says_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=120, check=True
     )
-    assert done.stdout == "cw.envs needs pettingzoo: in the repository, pip install '.[envs]'\n"
+    assert done.stdout == "cw.envs needs pettingzoo: in the repository, pip install -e '.[envs]'\n"
 
 
 @pytest.mark.parametrize("game", GAMES)

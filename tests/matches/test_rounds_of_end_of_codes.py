@@ -1,4 +1,4 @@
-"""A mistake in End of Codes has the number of the round that its bot was sent, wherever it is told."""
+"""A mistake in End of Codes has the number of the round that was sent, wherever it is told."""
 
 from __future__ import annotations
 

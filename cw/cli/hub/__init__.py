@@ -82,7 +82,7 @@ class HubCommands(LazyGroup):
         """Name the commands; raise UsageError where the extra is missing."""
         if is_missing():
             raise UsageError(
-                'cw hub needs the extra "hub": in the repository, pip install ".[hub]"'
+                'cw hub needs the extra "hub": in the repository, pip install -e ".[hub]"'
             )
         return super().list_commands(ctx)
 

@@ -106,7 +106,11 @@ class HubSettings:
     allow_http: bool = setting(
         "0", "1: allow account pages without https on other machines too.", switch
     )
-    home: str = setting("/", "Path of the page shown at /.", path_of_site)
+    home: str = setting(
+        "/",
+        "Path of the page shown at /, such as /ranking; the home page is then at /home.",
+        path_of_site,
+    )
     blog_url: str = setting("/blog", "Target of the link Blog.", link)
     contribute_url: str = setting("/contribute", "Target of the link Contribute.", link)
     mail: str = setting(

@@ -88,7 +88,7 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
 )
 """The families of pages, in addition to those of the arena and of the formats."""
 
-FOR_VISITORS: Final = ("home.home", "leaderboard.page", "leaderboard.matches")
+FOR_VISITORS: Final = ("home.home", "home.page", "leaderboard.page", "leaderboard.matches")
 """The pages that most visitors come for, remembered for a moment."""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, redirect, render_template
+from flask.typing import ResponseReturnValue
 
 from cw.games.registry import game_entries
 from cw.hub.accounts.access.actor import actor
@@ -39,8 +40,20 @@ def game_cards() -> dict[str, GameCard]:
 
 
 @routes.get("/")
-def home() -> str:
-    """Show the games, what is on, who leads, and where to begin."""
+def home() -> ResponseReturnValue:
+    """Show the home page, or lead to the one that the operator has chosen in its place."""
+    chosen = resources().settings.home
+    return home_page() if chosen == "/" else redirect(chosen)
+
+
+@routes.get("/home", endpoint="page")
+def page() -> ResponseReturnValue:
+    """Show the home page where another one has taken its place."""
+    return redirect("/") if resources().settings.home == "/" else home_page()
+
+
+def home_page() -> str:
+    """Return the games, what is on, who leads, and where to begin."""
     user = actor().user
     with one_reading() as reading:
         running = tops(reading, resources().clock, site_formats())

@@ -16,6 +16,7 @@ EXPIRED = "Nothing has changed: this form is older than a day,"
 
 WHO = {
     "GET /": "all",
+    "GET /home": "all",
     "GET /health": "all",
     "GET /ready": "all",
     "GET /metrics": "all",

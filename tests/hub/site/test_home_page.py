@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import timedelta
 
 from sqlalchemy import select, update
@@ -11,9 +13,10 @@ from cw.hub.bots.verbs import add_builtin
 from cw.hub.competitions.rated import entry
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
+from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, User
-from tests.hub.conftest import StillClock
-from tests.hub.sites import Site, words_of
+from tests.hub.conftest import ON_SQLITE, StillClock
+from tests.hub.sites import Site, site_on, words_of
 
 SEATS = tuple(Seat(name, spec=f"builtin:{name}") for name in ("greedy", "random"))
 
@@ -146,3 +149,28 @@ def test_the_three_highest_ratings_are_at_the_top(site: Site) -> None:
     assert between(page, "At the top", "Begin here") == (
         "rated code-battle Place 1 Bot-2 Ada 1620 Place 2 Bot-1 Ada 1610 Place 3 Bot-0 Ada 1600"
     )
+
+
+@ON_SQLITE
+def test_an_operator_lets_the_logo_lead_to_the_ranking(
+    resources: Resources, hub_clock: StillClock
+) -> None:
+    chosen = replace(resources.settings, home="/ranking")
+    with site_on(replace(resources, settings=chosen), hub_clock) as site:
+        ann = site.player("Ann")
+        for visitor in (ann, site.visitor(), ann):
+            logo = re.search('class="brand" href="([^"]+)"', visitor.open("/live").text)
+            assert logo
+            answer = visitor.open(logo[1])
+            assert (answer.status_code, answer.headers["Location"]) == (302, "/ranking")
+            page = visitor.open("/home")
+            assert page.status_code == 200
+            assert re.search('href="/home"\\s+aria-current="page">Home', page.text)
+            assert visitor.open("/ranking").status_code == 200
+
+
+@ON_SQLITE
+def test_the_home_page_has_one_address(site: Site) -> None:
+    answer = site.visitor().open("/home")
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+    assert site.visitor().open("/").status_code == 200
