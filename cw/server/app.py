@@ -88,6 +88,7 @@ def create_server(
                 rf"{GAME}/(reg|move|restart)(/|\Z)": tagged,
                 rf"{GAME}/history\Z": {"origins": players},
             },
+            methods=["GET"],
             always_send=False,
         )
     return app

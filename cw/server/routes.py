@@ -129,7 +129,7 @@ def seen_tag() -> str | None:
         return None
     tag = seen.removeprefix("W/").strip('"')
     if not TAG.fullmatch(tag):
-        abort(400, f"seen is {seen[:60]!r}, which is not the ETag of an answer of /status")
+        abort(400, f"seen must be the ETag of an answer of /status, not {seen[:60]!r}")
     return tag
 
 

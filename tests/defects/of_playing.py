@@ -222,10 +222,17 @@ SERVER: Final = (
     ),
     defect(
         "cw/server/guard.py",
-        'if host is not None and not is_our_name(host, current_app.extensions["settings"]):',
+        "if host is not None and not is_our_name(host, _settings()):",
         "if False:",
         "A server answers to any name.",
         "server",
+    ),
+    defect(
+        "cw/server/session.py",
+        "if seen not in (None, self._look(now).snapshot.tag):",
+        "if self._look(now) is None:",
+        "A client restarts a match that it has not seen.",
+        "server/test_session.py",
     ),
     defect(
         "cw/server/session.py",
