@@ -81,7 +81,8 @@ def summary(findings: Sequence[Finding], total: int) -> str:
     if last.problem is None:
         return "all fine"
     left = total - len(findings)
-    rest = f"; {left} further step{'s' * (left != 1)} not tried until it is fixed" if left else ""
+    steps = "step runs" if left == 1 else "steps run"
+    rest = f"; {left} more {steps} once this is fixed" if left else ""
     return f"1 failed: {last.name}: {last.brief}{rest}"
 
 
@@ -90,5 +91,6 @@ def in_words(finding: Finding) -> str:
     if finding.problem is None:
         return f"ok      {finding.name}"
     problem, mark, output = finding.problem.partition(ERROR_OUTPUT)
-    lines = [problem, *([mark.strip("; "), *last_words(output).splitlines()] if mark else [])]
+    written = last_words(output).splitlines()
+    lines = [problem, *([mark.strip("; "), *written] if written else [])]
     return "\n        ".join([f"FAILED  {finding.name}", *lines, f"fix: {finding.fix}"])

@@ -44,7 +44,7 @@ export class Check {
   take({ steps, goes_on: goesOn, trouble, waits }) {
     byId("check-steps").replaceChildren(...steps.map(row));
     const last = steps.at(-1);
-    const summary = last && !last.ok ? "One step failed; those after it were not tried." : "All fine.";
+    const summary = last && !last.ok ? "Stopped at the first failed step." : "All fine.";
     this.say(trouble || waits || (goesOn ? `${steps.length} steps passed so far...` : summary));
   }
 

@@ -153,7 +153,8 @@ def test_the_environment_is_clean(policy: Policy, monkeypatch: pytest.MonkeyPatc
     sandbox = Sandbox(policy)
     env = json.loads(first_line("tells_its_environment", sandbox=sandbox, needs=needs))
     assert env["BOT_SECRET"] == "theirs"
-    names = {"PATH", "LANG", "HOME", "PYTHONUNBUFFERED", "BOT_SECRET", "BOT_PROCESS", "PWD"}
+    names = {"PATH", "LANG", "HOME", "PYTHONUNBUFFERED", "PYTHONFAULTHANDLER"}
+    names |= {"BOT_SECRET", "BOT_PROCESS", "PWD"}
     assert set(env) - {"LC_CTYPE", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "USERPROFILE"} <= names
 
 

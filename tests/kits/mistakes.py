@@ -31,6 +31,8 @@ class Form:
     mistakes: dict[str, str]
     declares: tuple[str, str] = ("", "")
     """A text of the bot, and what stands in its place: what must be declared first."""
+    begins_with: str = ""
+    """A mistake that stands before all that is declared: a file that is not there."""
 
 
 PYTHON = Form(
@@ -45,8 +47,13 @@ PYTHON = Form(
         "format": 'return "up"',
         "slow": f"time.sleep({LONG})",
         "print": 'print("hello")',
+        "exit": "sys.exit(3)",
+        "syntax": "if True print('hello')",
+        "crash": "ctypes.string_at(0)",
+        "memory": "ballast = bytearray(1 << 44)",
     },
-    ("import random\n", "import random\nimport time\n"),
+    ("import random\n", "import ctypes\nimport random\nimport sys\nimport time\n"),
+    "import nothing\n",
 )
 JAVASCRIPT = Form(
     "bot.js",
@@ -57,9 +64,34 @@ JAVASCRIPT = Form(
         "loop": "while (true) ;",
         "none": "return null;",
         "format": "return 'up';",
+        "slow": f"for (const end = Date.now() + {LONG}000; Date.now() < end; );",
         "print": "console.log('hello');",
+        "exit": "process.exit(3);",
+        "syntax": "if (true console.log('hello');",
+        "memory": "for (const all = []; ; ) all.push(new Array(1e6).fill(calls));",
     },
     ("const { ", "let calls = 0;\nconst { "),
+    "const nothing = require('./nothing');\n",
+)
+GO = Form(
+    "bot.go",
+    r"^func \(\w+\) Choose\(.*\{\n",
+    f"\tcalls++\n\tif calls >= {CALL} {{{{\n\t\t{{mistakes}}\n\t}}}}\n",
+    {
+        "raise": 'panic("my bug")',
+        "loop": "for calls > 0 {}",
+        "none": "fmt.Fprintln(os.Stderr, lost.calls)",
+        "slow": f"time.Sleep({LONG} * time.Second)",
+        "print": 'fmt.Println("hello")',
+        "exit": "os.Exit(3)",
+        "syntax": "if true fmt.Println()",
+        "memory": "ballast = make([]byte, 1<<46)",
+    },
+    (
+        'import (\n\t"math/rand"\n',
+        'import (\n\t"fmt"\n\t"math/rand"\n\t"os"\n',
+    ),
+    'import "nothing"\n',
 )
 JAVA = Form(
     "Bot.java",
