@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from cw.arena.exceptions import LONGEST, Place, exceptions
@@ -39,6 +40,29 @@ class Mark:
     words: str
     turn: int = 0
     """In which turn it was told; 0 before the first."""
+
+
+class SearchedParts:
+    """The parts of an output, each searched once, however often a page asks for their marks."""
+
+    def __init__(self) -> None:
+        """Search nothing yet."""
+        self._files: tuple[str, ...] = ()
+        self._found: list[tuple[str, list[Mark]]] = []
+        """The text of each part, and what was found in it."""
+
+    def marks(self, parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
+        """Return the lines of files that parts complain of, each part with the turn it is of."""
+        if self._files != tuple(files):
+            self._files, self._found = tuple(files), []
+        for number, (turn, text) in enumerate(parts):
+            if number == len(self._found):
+                self._found.append(("", []))
+            if self._found[number][0] != text:
+                self._found[number] = (text, marks_in(text, files, turn))
+        return list(chain.from_iterable(marks for _, marks in self._found[: len(parts)]))[
+            :MOST_MARKS
+        ]
 
 
 def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:

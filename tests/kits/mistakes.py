@@ -31,8 +31,6 @@ class Form:
     mistakes: dict[str, str]
     declares: tuple[str, str] = ("", "")
     """A text of the bot, and what stands in its place: what must be declared first."""
-    begins_with: str = ""
-    """A mistake that stands before all that is declared: a file that is not there."""
 
 
 PYTHON = Form(
@@ -51,9 +49,9 @@ PYTHON = Form(
         "syntax": "if True print('hello')",
         "crash": "ctypes.string_at(0)",
         "memory": "ballast = bytearray(1 << 44)",
+        "import": "import nothing",
     },
     ("import random\n", "import ctypes\nimport random\nimport sys\nimport time\n"),
-    "import nothing\n",
 )
 JAVASCRIPT = Form(
     "bot.js",
@@ -68,30 +66,9 @@ JAVASCRIPT = Form(
         "print": "console.log('hello');",
         "exit": "process.exit(3);",
         "syntax": "if (true console.log('hello');",
-        "memory": "for (const all = []; ; ) all.push(new Array(1e6).fill(calls));",
+        "import": "require('./nothing');",
     },
     ("const { ", "let calls = 0;\nconst { "),
-    "const nothing = require('./nothing');\n",
-)
-GO = Form(
-    "bot.go",
-    r"^func \(\w+\) Choose\(.*\{\n",
-    f"\tcalls++\n\tif calls >= {CALL} {{{{\n\t\t{{mistakes}}\n\t}}}}\n",
-    {
-        "raise": 'panic("my bug")',
-        "loop": "for calls > 0 {}",
-        "none": "fmt.Fprintln(os.Stderr, lost.calls)",
-        "slow": f"time.Sleep({LONG} * time.Second)",
-        "print": 'fmt.Println("hello")',
-        "exit": "os.Exit(3)",
-        "syntax": "if true fmt.Println()",
-        "memory": "ballast = make([]byte, 1<<46)",
-    },
-    (
-        'import (\n\t"math/rand"\n',
-        'import (\n\t"fmt"\n\t"math/rand"\n\t"os"\n',
-    ),
-    'import "nothing"\n',
 )
 JAVA = Form(
     "Bot.java",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Final
 
@@ -20,7 +20,7 @@ from cw.web.workshop.run import Run, player_of
 from cw.web.workshop.tasks import Work
 from cw.workshop.building import BuildFailed
 from cw.workshop.checking import Check
-from cw.workshop.marks import MOST_MARKS, Mark, marks_in
+from cw.workshop.marks import marks_in
 from cw.workshop.series import Series
 
 LONGEST_TEXT: Final = 20_000
@@ -32,6 +32,7 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
     match, error = run.match, failure_of(run.match)
     parts = output_of(match) if match.over else run.exchanges.output()
     compiler = error.output if isinstance(error, BuildFailed) else ""
+    shown = [(turn, visible(text)) for turn, text in [(0, compiler), *parts]]
     return {
         "goes_on": not match.over,
         "ready": match.progress is not None,
@@ -39,16 +40,10 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
         "words": words_of(match),
         "protection": run.protection,
         "player": None if match.progress is None else str(player_of(match)),
-        "compiler": visible(compiler),
-        "output": [[turn, visible(text)] for turn, text in parts],
-        "marks": list(map(asdict, marks_of([(0, compiler), *parts], files))),
+        "compiler": shown[0][1],
+        "output": list(map(list, shown[1:])),
+        "marks": list(map(asdict, run.searched.marks(shown, files))),
     }
-
-
-def marks_of(parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
-    """Return the lines that the parts of an output complain of, without control characters."""
-    marks = [mark for turn, text in parts for mark in marks_in(visible(text), files, turn)]
-    return marks[:MOST_MARKS]
 
 
 def failure_of(match: LiveMatch) -> BaseException | None:

@@ -310,7 +310,7 @@ def test_one_mistake_is_one_failure_with_its_cause_first(tmp_path: Path) -> None
     assert failed_step == "FAILED  starts a known id afresh"
     assert problem.endswith("the answer to POST /games was complete")
     assert "connection" in fix
-    assert last.startswith("1 failed: starts a known id afresh: disconnected; 7 further steps")
+    assert last.startswith("1 failed: starts a known id afresh: disconnected; 7 more steps run")
 
 
 def test_an_exception_that_a_web_service_tells_stands_in_the_problem(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_an_exception_that_a_web_service_tells_stands_in_the_problem(tmp_path: P
     assert failed_step == "FAILED  gives a legal move"
     assert "HTTP status 500, expected 200: " in problem
     assert "KeyError: 7 (bot.py, line 12)" in problem
-    assert "correct that line" in fix
+    assert "correct the line named above" in fix
     assert last.endswith("; 14 more steps run once this is fixed")
 
 
