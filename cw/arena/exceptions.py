@@ -172,24 +172,27 @@ def from_fatal_python(lines: Lines) -> Iterator[Raised]:
 
 def from_node_or_java(lines: Lines) -> Iterator[Raised]:
     """Yield exceptions whose frames, below their message, begin with `at`."""
-    uncaught: list[Place] = []
+    uncaught: Raised | None = None
+    """The line of source that Node shows first, with its place."""
     last: Raised | None = None
-    for number, line in enumerate(lines):
+    for number, line in enumerate([*lines, ""]):
         if AT.match(line):
             last = last or head_above(lines, number)
             if last:
                 last.frames.extend(places(line))
             continue
-        if last:
+        if last and uncaught:
             # The frames of a file that Node cannot read are all of its own.
-            yield last._replace(frames=last.frames + uncaught)
-            last = None
+            is_shown = last.at - uncaught.at < MOST_LINES
+            at = uncaught.at if is_shown else last.at
+            yield last._replace(at=at, frames=last.frames + uncaught.frames)
+        elif last:
+            yield last
+        last = None
         if where := NODE_PLACE.fullmatch(line):
-            uncaught = [Place(where[1], int(where[2]))]
+            uncaught = Raised(number, "", [Place(where[1], int(where[2]))])
         elif line.startswith(NO_ERROR) and uncaught:
-            yield Raised(number, named(f"Uncaught {lines[number - 1]}"), uncaught)
-    if last:
-        yield last._replace(frames=last.frames + uncaught)
+            yield uncaught._replace(text=named(f"Uncaught {lines[number - 1]}"))
 
 
 def head_above(lines: Lines, number: int) -> Raised | None:

@@ -49,8 +49,8 @@ def compare_command(
       cw compare paint ./bot.py ./old.py --players 4 --among builtin:greedy
       cw compare paint ./bot.py ./old.py --resume test.jsonl --json
 
-    Exit codes: 0 stronger, 1 not, 3 undecided after --games, 2 wrong usage, 4 something failed; 130
-    after Ctrl-C, with the result so far. Each match is recorded when it is over: continue with
+    Exit codes: 0 stronger, 1 not, 3 undecided after --games, or as the bots repeat one match, 2
+    wrong usage, 4 something failed; 130 after Ctrl-C, with the result so far. Each match is recorded when it is over: continue with
     --resume FILE. The same seed gives the same verdict, whatever --jobs is, unless bots use
     randomness of their own or measure time.
     """
