@@ -8,6 +8,7 @@ package may bring `kits/<language>/` in its folder; where it has none, its bots 
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -132,6 +133,32 @@ LANGUAGES: Mapping[str, Language] = {
     ),
 }
 """The languages, in the order in which they are listed."""
+
+COMPILED: Mapping[str, str] = {".c": "c", ".cpp": "cpp", ".go": "go", ".java": "java"}
+"""The languages that are built before they run, by the ending of their files."""
+
+
+def how_to_build(source: Path) -> str:
+    """Return what to type before the bot of a source file runs; "" if it runs as it is.
+
+    Java runs a program that is a single file.
+
+    >>> how_to_build(Path("mine/bot.go"))
+    'build it first: cd mine && go build -o bot .; then give mine/bot'
+    """
+    name = COMPILED.get(source.suffix)
+    if name is None or (name == "java" and len(list(source.parent.glob("*.java"))) < 2):
+        return ""
+    language, folder = LANGUAGES[name], source.parent
+    *command, product = shlex.split(language.bot)
+    built = " ".join([*command, shlex.quote(str(folder / product))])
+    there = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
+    return f"build it first: {there}{language.build}; then give {quoted(built)}"
+
+
+def quoted(argument: str) -> str:
+    """Return an argument as it is typed."""
+    return f'"{argument}"' if " " in argument else argument
 
 
 def games() -> list[str]:

@@ -35,6 +35,7 @@ from cw.arena.bot_settings import (
 )
 from cw.errors import UsageError
 from cw.games.rules import Fault
+from cw.kits import how_to_build
 
 INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
     ".py": (sys.executable,),
@@ -335,6 +336,8 @@ def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
     """Return the command that runs a program; raise UsageError if the path is none."""
     if not path.is_file():
         raise UsageError(f"there is no file {str(path)!r}; {hint(str(path), builtins)}{FORMS}")
+    if advice := how_to_build(path):
+        raise UsageError(f"{path} is source code: {advice}")
     interpreter = INTERPRETERS.get(path.suffix)
     if interpreter is None:
         if not os.access(path, os.X_OK):

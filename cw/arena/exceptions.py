@@ -1,17 +1,24 @@
-"""The exception that a program's error output ends with, in eight languages, on one line."""
+"""The exceptions that a program's error output reports, in eight languages.
+
+Each form of them has a reader. Readers go over the lines once and look at each as a whole, so that
+the time is linear in the length of an output, whatever a hostile bot writes.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 LONGEST: Final = 300
 """Signs of an exception that a sentence quotes."""
 
 LONGEST_PLACE: Final = 40
-"""Signs of the name of a file, and of the number of a line."""
+"""Signs of the name of a file."""
+
+MOST_LINES: Final = 20
+"""Lines of a message above its frames among which its first one is looked for."""
 
 INSTALLED: Final = re.compile(
     r"^(?:node:|internal/|<|/usr/|/opt/)|/(?:site-packages|dist-packages|node_modules)/"
@@ -19,118 +26,309 @@ INSTALLED: Final = re.compile(
 )
 """How files that are not the author's are named."""
 
-PYTHON: Final = re.compile(
-    # Possessive, as what is not an exception would else be tried in each way to part its blanks.
-    r'(?P<frames>(?:^[ \t]++File "[^"\n]+", line \d++.*\n(?:^(?![ \t]+File ")[ \t]++.*\n)*+)++)'
-    r"^(?P<exception>[A-Za-z_][\w.]*(?::.*)?)$",
-    re.MULTILINE,
-)
-AT: Final = re.compile(
-    r"^(?:Exception in thread .*?\" |Caused by: |Uncaught )?(?P<exception>[A-Za-z_][^\n]*)\n"
-    r"(?P<frames>(?:^[ \t]+at .*\n?)+)",
-    re.MULTILINE,
-)
-RUBY: Final = re.compile(
-    r"^(?P<frames>\S+?:\d+:in .*?['\"`]): (?P<message>.*) \((?P<exception>[A-Z][\w:]*)\)$"
-    r"(?P<more>(?:\n[ \t]+(?:\d+: )?from .*)*)",
-    re.MULTILINE,
-)
-PHP: Final = re.compile(
-    r"(?:Uncaught |^)(?P<exception>[A-Z][\w\\]*: .*|syntax error, .*)"
-    r" in (?P<frames>\S+?(?::| on line )\d+)$",
-    re.MULTILINE,
-)
-GO: Final = re.compile(
-    r"^(?P<exception>panic: .*|fatal error: .*)\n(?P<frames>(?:.*\n?)*)", re.MULTILINE
-)
-CPP: Final = re.compile(
-    r"^terminate called after throwing an instance of '(?P<exception>[^'\n]+)'"
-    r"(?:\n[ \t]+what\(\):[ \t]+(?P<message>.*))?(?P<frames>)$",
-    re.MULTILINE,
-)
 BOT: Final = re.compile(r"(?:^|[/\\])[Bb]ot\.\w+$")
 """How kits name the author's file."""
 
-FORMS: Final = (PYTHON, AT, RUBY, PHP, GO, CPP)
+WORD: Final = re.compile(r"[^\s()'\"]+")
+PLACE: Final = re.compile(r"\.[a-z]{1,5}:(\d{1,9})(?!\d)")
+"""Where in a word the name of a file ends, and the number of a line."""
 
-UNREADABLE_FILE: Final = re.compile(r"^(\S+\.[cm]?js:\d+)$", re.MULTILINE)
-"""The line with which Node begins to tell of a file that it cannot read."""
+PYTHON_FRAME: Final = re.compile(r'[ \t]*File "([^"]+)", line (\d{1,9})(?!\d)')
+PYTHON_NAME: Final = re.compile(r"[A-Za-z_][\w.]*(?::.*)?")
+FATAL: Final = "Fatal Python error: "
+SIGNALLED: Final = re.compile(r"(Fatal Python error): (?:Segmentation fault|Aborted)")
 
-PLACE: Final = re.compile(
-    r'File "(?P<python>[^"\n]+)", line (?P<line>\d+)'
-    r"|(?P<path>[^\s()'\"]+?\.[a-z]{1,5})(?::| on line )(?P<number>\d+)"
-)
-"""A file and a line, in any of the forms."""
+AT: Final = re.compile(r"[ \t]+at ")
+UNCAUGHT: Final = re.compile(r'Exception in thread "[^"]*" |Caused by: |Uncaught ')
+NAMED: Final = re.compile(r"(?:[\w$]+\.)*[A-Z][\w$]*(?: \[\w+\])?(?::.*)?")
+"""An exception of Node or Java, by its name."""
+
+NODE_PLACE: Final = re.compile(r"(\S+\.[cm]?[jt]s):(\d{1,9})")
+"""The line with which Node begins to tell of an exception that it has not caught."""
+
+NO_ERROR: Final = "(Use `node --trace-uncaught"
+"""What it says below a thrown value that is no error, and so has no frames."""
+
+RUBY_FROM: Final = re.compile(r"[ \t]+(?:\d+: )?from ")
+RUBY_SYNTAX: Final = re.compile(r"(\S+\.rb):(\d{1,9}): (syntax error.*)")
+PHP_ERROR: Final = re.compile(r"(?:PHP )?((?:Fatal|Parse|Recoverable fatal) error): +")
+PHP_PLACE: Final = re.compile(r"(\S+)(?::| on line )(\d{1,9})")
+PHP_NAMED: Final = re.compile(r"[A-Z][\w\\]*: |syntax error, ")
+GO_PANIC: Final = re.compile(r"(?:panic|fatal error): |.{0,40}http: panic serving \S+: ")
+CPP: Final = "terminate called after throwing an instance of '"
+CPP_WHAT: Final = re.compile(r"[ \t]+what\(\):[ \t]+(.*)")
+SANITIZER: Final = re.compile(r"==\d+==ERROR: (.*)")
+SANITIZER_FRAME: Final = re.compile(r"[ \t]+#\d+ ")
+UNDEFINED: Final = re.compile(r"(\S+):(\d{1,9}):\d+: runtime error: (.*)")
+"""How UndefinedBehaviorSanitizer names a line."""
 
 
 class Place(NamedTuple):
     """A line in a file."""
 
     file: str
-    line: str
+    line: int
 
     def __str__(self) -> str:
         """Return it for a sentence, without the folder."""
-        name = PurePosixPath(PureWindowsPath(self.file).as_posix()).name
-        return f"{name[-LONGEST_PLACE:]}, line {self.line[:LONGEST_PLACE]}"
+        return f"{self.name[-LONGEST_PLACE:]}, line {self.line}"
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its folder."""
+        return PurePosixPath(PureWindowsPath(self.file).as_posix()).name
 
 
 class Raised(NamedTuple):
     """An exception that an output reports."""
 
+    at: int
+    """The number of the line of the output in which it begins."""
     text: str
     """Its name and message, on one line."""
     frames: list[Place]
-    innermost_first: bool
-    end: int
-    """Where in the output it is named."""
+    innermost_first: bool = True
 
     @property
     def place(self) -> Place | None:
         """Where the author's file raised it; None for what is installed."""
         return author_place(self.frames, self.innermost_first)
 
+    @property
+    def sentence(self) -> str:
+        """Its name and message, and where the author's file raised it."""
+        return f"{self.text} ({self.place})" if self.place else self.text
 
-def last_exception(output: str) -> str:
-    """Return the last exception in an error output, and where its author's file raised it.
 
-    Returns "" where there is none. Whatever a bot writes is text: nothing in it is trusted.
+Lines: TypeAlias = Sequence[str]
+Reader: TypeAlias = Callable[[Lines], Iterator[Raised]]
+"""Yields the exceptions of one form that lines report."""
 
-    >>> last_exception('  File "/b/bot.py", line 7, in choose\\n    1 / 0\\nKeyError: 3\\n')
+
+def last_exception(output: str) -> Raised | None:
+    """Return the last exception in an error output; None where there is none.
+
+    Whatever a bot writes is text: nothing in it is trusted.
+
+    >>> output = '  File "/b/bot.py", line 7, in choose\\n    1 / 0\\nKeyError: 3\\n'
+    >>> last_exception(output).sentence
     'KeyError: 3 (bot.py, line 7)'
     """
-    sentences = exceptions(output)
-    if not sentences:
-        return ""
-    last = sentences[-1]
-    return f"{last.text} ({last.place})" if last.place else last.text
+    return next(iter(exceptions(output)[-1:]), None)
 
 
 def exceptions(output: str) -> list[Raised]:
     """Return the exceptions in an error output, in their order."""
-    matches = [match for form in FORMS for match in form.finditer(output)]
-    return sorted((raised(match, output) for match in matches), key=lambda each: each.end)
+    lines = output.replace("\r\n", "\n").split("\n")
+    found = [raised for reader in READERS for raised in reader(lines)]
+    return sorted(found, key=lambda raised: raised.at)
 
 
-def raised(match: re.Match[str], output: str) -> Raised:
-    """Return the exception that one of FORMS has matched."""
-    parts = match.groupdict()
-    name = re.sub(r"^(?:[a-z]\w*\.)+(?=[A-Z])", "", parts["exception"].strip())
-    message = parts.get("message")
-    text = f"{name}: {message}" if message else name
-    frames = places(parts["frames"] + (parts.get("more") or ""))
-    if match.re is AT:
-        frames += places("\n".join(UNREADABLE_FILE.findall(output[: match.start()])[-1:]))
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    return Raised(text, frames, match.re is not PYTHON, match.end("exception"))
+def named(name: str, message: str = "") -> str:
+    """Return an exception for a sentence: without its package, and cut.
+
+    >>> named("java.lang.IllegalStateException: my bug")
+    'IllegalStateException: my bug'
+    """
+    short = re.sub(r"^(?:[a-z]\w*\.)+(?=[A-Z])", "", name.strip())
+    text = f"{short}: {message}" if message else short
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def places(frames: str) -> list[Place]:
-    """Return the files and lines of frames in their order."""
-    return [
-        Place(match["python"] or match["path"], match["line"] or match["number"])
-        for match in PLACE.finditer(frames)
-    ]
+def from_python(lines: Lines) -> Iterator[Raised]:
+    """Yield exceptions of Python: frames, each with lines of source, then the name."""
+    frames: list[Place] = []
+    begin = 0
+    for number, line in enumerate(lines):
+        if frame := PYTHON_FRAME.match(line):
+            is_titled = not frames and number > 0 and lines[number - 1].startswith("Traceback")
+            begin = begin if frames else number - is_titled
+            frames.append(Place(frame[1], int(frame[2])))
+        elif frames and not line.startswith((" ", "\t")):
+            if PYTHON_NAME.fullmatch(line):
+                yield Raised(begin, named(line), frames, innermost_first=False)
+            frames = []
+
+
+def from_fatal_python(lines: Lines) -> Iterator[Raised]:
+    """Yield what Python's faulthandler says of signals, with the frames of the failing thread."""
+    number = 0
+    while number < len(lines):
+        begin, number = number, number + 1
+        if not lines[begin].startswith(FATAL):
+            continue
+        frames: list[Place] = []
+        is_current = False
+        while number < len(lines) and not lines[number].startswith(FATAL):
+            frame = PYTHON_FRAME.match(lines[number])
+            if frame and is_current:
+                frames.append(Place(frame[1], int(frame[2])))
+            elif not frame:
+                is_current = lines[number].startswith("Current thread")
+            number += 1
+        # How the program ended tells of the signal already.
+        yield Raised(begin, SIGNALLED.sub(r"\1", named(lines[begin])), frames)
+
+
+def from_node_or_java(lines: Lines) -> Iterator[Raised]:
+    """Yield exceptions whose frames, below their message, begin with `at`."""
+    uncaught: Raised | None = None
+    """The line of source that Node shows first, with its place."""
+    last: Raised | None = None
+    for number, line in enumerate([*lines, ""]):
+        if AT.match(line):
+            last = last or head_above(lines, number)
+            if last:
+                last.frames.extend(places(line))
+            continue
+        if last and uncaught:
+            # The frames of a file that Node cannot read are all of its own.
+            is_shown = last.at - uncaught.at < MOST_LINES
+            at = uncaught.at if is_shown else last.at
+            yield last._replace(at=at, frames=last.frames + uncaught.frames)
+        elif last:
+            yield last
+        last = None
+        if where := NODE_PLACE.fullmatch(line):
+            uncaught = Raised(number, "", [Place(where[1], int(where[2]))])
+        elif line.startswith(NO_ERROR) and uncaught:
+            yield uncaught._replace(text=named(f"Uncaught {lines[number - 1]}"))
+
+
+def head_above(lines: Lines, number: int) -> Raised | None:
+    """Return the exception whose frames begin with a line, as yet without them.
+
+    Its name is in the nearest line that looks so, as a message may have several lines, else in the
+    one above.
+    """
+    for above in range(number - 1, max(-1, number - 1 - MOST_LINES), -1):
+        if not lines[above] or AT.match(lines[above]):
+            break
+        text = UNCAUGHT.sub("", lines[above], 1)
+        if NAMED.fullmatch(text):
+            return Raised(above, named(text), [])
+    is_words = number > 0 and lines[number - 1][:1].isalpha()
+    return Raised(number - 1, named(lines[number - 1]), []) if is_words else None
+
+
+def from_ruby(lines: Lines) -> Iterator[Raised]:
+    """Yield exceptions of Ruby: `place:in 'method': message (Name)`, then frames."""
+    last: Raised | None = None
+    for number, line in enumerate(lines):
+        if last and (start := RUBY_FROM.match(line)):
+            last.frames.extend(ruby_place(line[start.end() :].partition(":in ")[0]))
+            continue
+        if last:
+            yield last
+        last = ruby_head(number, line)
+    if last:
+        yield last
+
+
+def ruby_head(number: int, line: str) -> Raised | None:
+    """Return the exception that a line of Ruby's names."""
+    if syntax := RUBY_SYNTAX.fullmatch(line):
+        return Raised(number, named(syntax[3]), [Place(syntax[1], int(syntax[2]))])
+    where, _, rest = line.partition(":in ")
+    frames = ruby_place(where)
+    message, _, name = rest.rpartition(" (")
+    method, _, words = message[1:].partition("': ")
+    if not (frames and method and message[0] in "'`" and name.endswith(")") and name[0].isupper()):
+        return None
+    return Raised(number, named(name[:-1], words), frames)
+
+
+def ruby_place(text: str) -> list[Place]:
+    """Return the place of a frame of Ruby, `file:line`; none if it is something else."""
+    file, _, line = text.rpartition(":")
+    is_place = file and not any(sign.isspace() for sign in file) and re.fullmatch(r"\d{1,9}", line)
+    return [Place(file, int(line))] if is_place else []
+
+
+def from_php(lines: Lines) -> Iterator[Raised]:
+    """Yield exceptions and fatal errors of PHP, which end with their place."""
+    for number, line in enumerate(lines):
+        words, _, where = line.rpartition(" in ")
+        place = PHP_PLACE.fullmatch(where)
+        if not (words and place):
+            continue
+        _, uncaught, raised = words.partition("Uncaught ")
+        error = PHP_ERROR.match(words)
+        text = raised if uncaught else words[error.end() :] if error else words
+        if PHP_NAMED.match(text):
+            yield Raised(number, named(text), [Place(place[1], int(place[2]))])
+        elif error:
+            yield Raised(number, named(error[1], text), [Place(place[1], int(place[2]))])
+
+
+def from_go(lines: Lines) -> Iterator[Raised]:
+    """Yield panics and fatal errors of Go, with the frames of the first goroutine below."""
+    number = 0
+    while number < len(lines):
+        begin, number = number, number + 1
+        head = GO_PANIC.match(lines[begin])
+        if not head:
+            continue
+        frames: list[Place] = []
+        while number < len(lines) and not GO_PANIC.match(lines[number]):
+            if frames and not lines[number]:
+                break
+            if lines[number].startswith("\t"):
+                frames += places(lines[number])
+            number += 1
+        text = lines[begin][head.end() :] if "http: " in head[0] else lines[begin]
+        yield Raised(begin, named(text), frames)
+
+
+def from_cpp(lines: Lines) -> Iterator[Raised]:
+    """Yield exceptions of C++ that nobody caught; they have no frames."""
+    for number, line in enumerate(lines):
+        name, end, _ = line.removeprefix(CPP).partition("'")
+        if line.startswith(CPP) and end:
+            what = CPP_WHAT.match(lines[number + 1]) if number + 1 < len(lines) else None
+            yield Raised(number, named(name, what[1] if what else ""), [])
+
+
+def from_sanitizers(lines: Lines) -> Iterator[Raised]:
+    """Yield what programs in C and C++ report that were built with sanitizers."""
+    last: Raised | None = None
+    for number, line in enumerate(lines):
+        if undefined := UNDEFINED.match(line):
+            yield Raised(number, named(undefined[3]), [Place(undefined[1], int(undefined[2]))])
+        elif error := SANITIZER.match(line):
+            if last:
+                yield last
+            last = Raised(number, named(error[1].partition(" (pc ")[0]), [])
+        elif last and SANITIZER_FRAME.match(line):
+            last.frames.extend(places(line))
+        elif last and last.frames:
+            yield last
+            last = None
+    if last:
+        yield last
+
+
+READERS: Final[Sequence[Reader]] = (
+    from_python,
+    from_fatal_python,
+    from_node_or_java,
+    from_ruby,
+    from_php,
+    from_go,
+    from_cpp,
+    from_sanitizers,
+)
+
+
+def places(line: str) -> Iterator[Place]:
+    """Yield the files with lines that a line names, as `bot.js:7`.
+
+    >>> list(places("    at RandomBot.choose (/bot/bot.js:9:41)"))
+    [Place(file='/bot/bot.js', line=9)]
+    """
+    for word in WORD.findall(line):
+        if found := PLACE.search(word):
+            yield Place(word[: found.start(1) - 1], int(found[1]))
 
 
 def author_place(frames: Sequence[Place], innermost_first: bool) -> Place | None:

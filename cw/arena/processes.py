@@ -36,13 +36,14 @@ YOUNG: Final = 1.0
 LOOK: Final = 0.002
 """Seconds between two looks at it."""
 
-HINTS: Final[Mapping[str, str]] = {
-    "SIGKILL": "it was killed, perhaps because it took too much memory",
-    "SIGSEGV": "it accessed invalid memory; malloc returns NULL where memory is refused",
-    "SIGXCPU": "it used up its CPU time",
+SIGNALS: Final[Mapping[str, str]] = {
+    "SIGKILL": "killed, perhaps for taking too much memory",
+    "SIGSEGV": "segmentation fault",
+    "SIGXCPU": "out of processor time",
     "SIGXFSZ": "it wrote a file that is too large",
-    "SIGABRT": "it aborted",
+    "SIGABRT": "aborted",
 }
+"""How programs end by the signals that systems send them."""
 
 
 def new_mark() -> str:
@@ -150,15 +151,16 @@ def _kill(process: int, mark: str) -> None:
 
 
 def describe_exit(code: int) -> str:
-    """Say how a program ended, from its return code: `exit code 3`, `signal SIGSEGV: ...`.
+    """Say how a program ended, from its return code.
 
     Below 0 it is the number of a signal. Shells and bubblewrap report one as 128 + its number.
+
+    >>> describe_exit(3), describe_exit(139)
+    ('the program exited early (exit code 3)', 'segmentation fault (exit code 139)')
     """
-    name = _signal_name(-code)
-    if name is not None:
-        return f"signal {name}{_hint(name)}"
-    name = _signal_name(code - 128)
-    return f"exit code {code}" + (f", which stands for {name}{_hint(name)}" if name else "")
+    name = _signal_name(-code) or _signal_name(code - 128)
+    how = "the program exited early" if name is None else SIGNALS.get(name, f"ended by {name}")
+    return f"{how} ({f'signal {name}' if code < 0 and name else f'exit code {code}'})"
 
 
 def _signal_name(number: int) -> str | None:
@@ -166,7 +168,3 @@ def _signal_name(number: int) -> str | None:
         return signal.Signals(number).name
     except ValueError:
         return None
-
-
-def _hint(name: str) -> str:
-    return f": {HINTS[name]}" if name in HINTS else ""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, cast
 
-from cw.arena.exceptions import last_exception
+from cw.arena.exceptions import Raised, last_exception
 from cw.arena.processes import (
     KILL,
     MARK,
@@ -36,6 +36,8 @@ REAP: Final = 30.0
 
 GRACE: Final = 0.5
 QUOTED: Final = 300
+"""Bytes of an error output that a sentence quotes from its head, and as many from its tail."""
+
 SEARCHED: Final = 8 * 1024
 """Bytes at the end of standard error in which an exception is looked for."""
 
@@ -90,7 +92,7 @@ class Program(asyncio.SubprocessProtocol):
         self._settled = False
         self._searched = 0
         """How long standard error was when an exception was looked for in it."""
-        self._exception = ""
+        self._raised: Raised | None = None
         self._change = asyncio.Event()
         self._finished = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
@@ -155,8 +157,7 @@ class Program(asyncio.SubprocessProtocol):
     def gone(self) -> Fault | None:
         """Why the bot can do nothing more; None while it can, as far as is known yet."""
         if self._exit_code is not None:
-            how = f"{describe_exit(self._exit_code)}{self._why()}"
-            detail = f"its program ended before the end of the match: {how}{self._last_words()}"
+            detail = f"{describe_exit(self._exit_code)}{self._why()}{self._last_words()}"
             cause = CAUSE if self._exit_code and self.limit else ""
             return Fault("crashed" if self._exit_code else "disconnected", detail, cause)
         for pipe, name in ((STDOUT, "output"), (STDIN, "input")):
@@ -271,11 +272,15 @@ class Program(asyncio.SubprocessProtocol):
     @property
     def exception(self) -> str:
         """The last exception in what it wrote, on one line; "" if there is none."""
+        raised = self._last_raised()
+        return raised.sentence if raised else ""
+
+    def _last_raised(self) -> Raised | None:
         # Kept, as a program that has ended is asked in every turn how.
         if self._searched != self.stderr.length:
             self._searched = self.stderr.length
-            self._exception = last_exception(self.stderr.end(SEARCHED))
-        return self._exception
+            self._raised = last_exception(self.stderr.end(SEARCHED))
+        return self._raised
 
     @property
     def limit(self) -> str:
@@ -289,11 +294,12 @@ class Program(asyncio.SubprocessProtocol):
         return f"{exception}; {self.limit}" if self.limit else exception
 
     def _last_words(self) -> str:
-        quote = self.stderr.end(QUOTED)
-        if self.stderr.length > QUOTED and "\n" in quote:
-            # Its first line would begin in the middle of a word.
-            quote = quote.partition("\n")[2]
-        return f"{ERROR_OUTPUT}{quote}" if quote else ""
+        """Return what it wrote from the last exception on, with head and tail of what is long."""
+        raised = self._last_raised()
+        lines = self.stderr.end(SEARCHED).split("\n")
+        quote = HeadAndTail(QUOTED)
+        quote.feed("\n".join(lines[raised.at if raised else 0 :]).encode())
+        return f"{ERROR_OUTPUT}{quote.text()}" if quote.length else ""
 
     async def _end(self, grace: float, patience: float) -> None:
         if not self._started:

@@ -83,7 +83,8 @@ def summary(findings: Sequence[Finding], total: int) -> str:
         notes = sum(finding.problem is not None for finding in findings)
         return f"all fine, with {notes} note{'s' * (notes != 1)}" if notes else "all fine"
     left = total - len(findings)
-    rest = f"; {left} further step{'s' * (left != 1)} not tried until it is fixed" if left else ""
+    steps = "step runs" if left == 1 else "steps run"
+    rest = f"; {left} more {steps} once this is fixed" if left else ""
     return f"1 failed: {last.name}: {last.brief}{rest}"
 
 
@@ -94,5 +95,6 @@ def in_words(finding: Finding) -> str:
     problem, mark, output = finding.problem.partition(ERROR_OUTPUT)
     if finding.is_note:
         return f"note    {finding.name}\n        {problem}\n        {finding.fix}"
-    lines = [problem, *([mark.strip("; "), *last_words(output).splitlines()] if mark else [])]
+    written = last_words(output).splitlines()
+    lines = [problem, *([mark.strip("; "), *written] if written else [])]
     return "\n        ".join([f"FAILED  {finding.name}", *lines, f"fix: {finding.fix}"])

@@ -70,6 +70,13 @@ PACE = 0.25
     show_default=True,
     help="File or folder for the replays.",
 )
+@click.option(
+    "--patience",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Ask a bot in one turn of ten only after so many late answers in a row; 0: always ask it.",
+)
 @click.option("--no-replay", is_flag=True, help="Write no replays.")
 @SANDBOX
 @VERBOSE
@@ -88,6 +95,7 @@ def play(
     delay: float,
     openings: int | None,
     out: Path,
+    patience: int,
     no_replay: bool,
     sandbox: SandboxPolicy,
     verbose: bool,
@@ -128,7 +136,13 @@ def play(
     )
     first = secrets.randbelow(2**31) if seed is None else seed
     spec_template = MatchSpec(
-        "play", game, tuple(arguments.bots), first, rules_options, isolation=Isolation(sandbox)
+        "play",
+        game,
+        tuple(arguments.bots),
+        first,
+        rules_options,
+        isolation=Isolation(sandbox),
+        patience=patience,
     )
     specs = list(series(spec_template, games, swap=swap))
     if watch and min(jobs, len(specs)) > 1:

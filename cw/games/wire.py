@@ -230,11 +230,8 @@ def is_deep(value: Json, most: int) -> bool:
 
 
 def null_list(name: str) -> str:
-    """Return what to do about a list that came as null."""
-    return (
-        f"{name} is null, expected a list, [] for an empty one;"
-        f" in Go a nil slice is encoded as null: make an empty one, {name} := []T{{}}"
-    )
+    """Return what is wrong with a list that came as null."""
+    return f"{name} is null, expected a list, [] for an empty one"
 
 
 def compact(document: Json) -> bytes:

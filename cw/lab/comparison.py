@@ -6,11 +6,11 @@ seeds. So it does not depend on which of them end first, nor on how often it was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from math import ceil, inf
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from cw.errors import UsageError
 from cw.games.rules import Json
@@ -19,6 +19,9 @@ from cw.lab.line_up import LineUp
 from cw.lab.playing import Players
 from cw.league.statistics.sprt import Decision, Hypotheses, PairScores, decision, pairs_left
 from cw.matches.spec import MatchSpec
+
+REPEATS_SEEN: Final = 5
+"""Pairs after which it is seen that they repeat: by chance matches of a tiny game may be equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,14 @@ class Comparison:
     wins: int = 0
     """Matches in which the new bot was ahead of the old one."""
     losses: int = 0
+    repeated: int = 0
+    """Pairs whose matches were those of an earlier pair."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether most pairs are one and the same: more of them would decide, and say nothing."""
+        is_seen = self.scores.pairs >= min(REPEATS_SEEN, self.most)
+        return is_seen and 2 * self.repeated > self.scores.pairs
 
     @property
     def draws(self) -> int:
@@ -45,7 +56,7 @@ class Comparison:
     @property
     def is_over(self) -> bool:
         """Whether no more pairs are wanted."""
-        return self.decision is not None or self.scores.pairs >= self.most
+        return self.decision is not None or self.repeats or self.scores.pairs >= self.most
 
     @property
     def matches_left(self) -> int:
@@ -63,13 +74,23 @@ class Comparison:
             self.line_up.score(spec, line.ranks) for spec, line in zip(pair, lines, strict=True)
         ]
         scores = self.scores.add(sum(each) / len(each))
-        return replace(
+        after = replace(
             self,
             scores=scores,
-            decision=decision(scores, self.hypotheses),
+            repeated=self.repeated + self._is_known(lines),
             matches=(*self.matches, *lines),
             wins=self.wins + sum(score > 0.5 for score in each),
             losses=self.losses + sum(score < 0.5 for score in each),
+        )
+        return replace(after, decision=None if after.repeats else decision(scores, self.hypotheses))
+
+    def _is_known(self, lines: Sequence[MatchLine]) -> bool:
+        """Return whether an earlier pair had the same actions in all its matches."""
+        digests = [line.played for line in lines]
+        earlier = [line.played for line in self.matches]
+        size = len(digests)
+        return all(digests) and any(
+            earlier[at : at + size] == digests for at in range(0, len(earlier), size)
         )
 
 

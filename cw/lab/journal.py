@@ -50,7 +50,7 @@ class MatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Their names, in seat order."""
     ranks: tuple[int | None, ...]
     played: str = ""
-    """A digest of all actions: two matches that have the same one are the same."""
+    """A digest of the start and all actions: matches that have the same one are the same."""
     faults: tuple[BotFaults, ...] = ()
 
 
@@ -64,9 +64,10 @@ def line_of(spec: MatchSpec, result: MatchResult) -> MatchLine:
 
 
 def digest_of(result: MatchResult) -> str:
-    """Return a digest of all actions of a match."""
+    """Return a digest of the start and all actions of a match."""
     actions = [turn["actions"] for turn in result.replay["turns"]]
-    return sha256(msgspec.json.encode(actions)).hexdigest()[:16]
+    played = [result.replay["frame"], actions]
+    return sha256(msgspec.json.encode(played)).hexdigest()[:16]
 
 
 def faults_of(result: MatchResult, number: int, name: str) -> BotFaults | None:

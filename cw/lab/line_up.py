@@ -9,9 +9,10 @@ from typing import Final
 
 from cw.arena.bots import BotSpec, read_bots
 from cw.errors import UsageError
-from cw.games.registry import load_game, load_play_options, load_strategies
+from cw.games.codec import Game
+from cw.games.registry import load_game, load_play_options, load_protocol, load_strategies
 from cw.games.rules import Json
-from cw.matches.run import check_number
+from cw.matches.run import check_number, parted
 from cw.matches.spec import Isolation, MatchSpec, Secrets
 
 NOTHING: Final[Mapping[str, Json]] = {}
@@ -85,6 +86,40 @@ def outranked(ranks: Sequence[int | None], seat: int) -> float:
     places = [last if rank is None else rank for rank in ranks]
     mine, others = places[seat], places[:seat] + places[seat + 1 :]
     return sum((mine < other) + (mine == other) / 2 for other in others) / len(others)
+
+
+def varying_option(line_up: LineUp) -> str:
+    """Return an option of the game, `KEY=VALUE`, by which each seed starts in its own way.
+
+    It is the first one that pages offer and that does so; "" if there is none, or if seeds do so
+    already.
+
+    >>> varying_option(read_line_up("paint", ["builtin:greedy", "builtin:walker"]))
+    'obstacle_percent=10'
+    """
+    game, protocol = load_game(line_up.game), load_protocol(line_up.game)
+    options, _ = parted(line_up.options, protocol)
+    if starts_vary(game, len(line_up.bots), options):
+        return ""
+    for choice in load_play_options(line_up.game).choices:
+        for value in choice.values:
+            offered = {**options, choice.option: value}
+            if offered != options and starts_vary(game, len(line_up.bots), offered):
+                return f"{choice.option}={value}"
+    return ""
+
+
+def starts_vary(game: Game, players: int, options: Mapping[str, Json]) -> bool:
+    """Return whether two seeds start in different ways, as far as players see."""
+    views: list[Json] = []
+    for seed in (1, 2):
+        try:
+            state = game.rules.new(players, seed, **options)
+        except UsageError:
+            return False
+        first = game.rules.players(state)[0]
+        views.append(game.codec.view_to_json(game.rules.observe(state, first)))
+    return bool(views[0] != views[1])
 
 
 def read_line_up(

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from math import isinf
 
-from cw.games.registry import load_endings
+from cw.games.registry import load_endings, load_game
 from cw.games.rules import Json
 from cw.lab.comparison import Comparison
 from cw.lab.evidence import Evidence, counted, standing, verdict
 from cw.lab.journal import BotFaults, MatchLine
+from cw.lab.line_up import LineUp, varying_option
 from cw.league.statistics.sprt import ratio_of
 
 
@@ -24,7 +25,18 @@ def sentence(comparison: Comparison) -> str:
     >>> sentence(Comparison(line_up, Hypotheses(), 90, PairScores(50, 25.5, 14.0)))
     'undecided after 0 matches: v2 is at +7 ± 33 Elo against v1 (LLR -0.21 between -2.94 and 2.94)'
     """
+    if comparison.repeats:
+        return f"undecided: these bots repeat one match{advice(comparison.line_up)}"
     return verdict(evidence_of(comparison))
+
+
+def advice(line_up: LineUp) -> str:
+    """Return how the sentence goes on about bots that repeat one match: what keeps them from it."""
+    if option := varying_option(line_up):
+        return f"; vary the start with `--option {option}`"
+    has_room = len(line_up.bots) + 1 in load_game(line_up.game).rules.seats
+    others = "; let other bots play along with `--among`" if has_room else ""
+    return f", whatever the start{others}"
 
 
 def progress(comparison: Comparison) -> str:
@@ -52,26 +64,6 @@ def faults_by_bot(matches: Iterable[MatchLine]) -> dict[str, list[tuple[MatchLin
         for faults in line.faults:
             by_bot.setdefault(faults.bot, []).append((line, faults))
     return by_bot
-
-
-def repeated_pairs(comparison: Comparison) -> int:
-    """Return how many pairs were the same matches as an earlier one."""
-    size = len(comparison.line_up.seatings)
-    digests = [line.played for line in comparison.matches]
-    pairs = [tuple(digests[at : at + size]) for at in range(0, len(digests), size)]
-    return len(pairs) - len(set(pairs))
-
-
-def repeats(comparison: Comparison) -> list[str]:
-    """Return a sentence if most pairs were no news: figures then look surer than they are."""
-    count, pairs = repeated_pairs(comparison), comparison.scores.pairs
-    if 2 * count <= pairs:
-        return []
-    return [
-        f"{count} of {pairs} pairs were identical matches, so the result means little: with "
-        "these options of the game each seed starts alike, and the bots use no randomness; vary "
-        "the start (--option), or let other bots play along (--among)"
-    ]
 
 
 def kinds_of(matches: Iterable[tuple[MatchLine, BotFaults]]) -> dict[str, int]:
@@ -122,7 +114,7 @@ def document(comparison: Comparison) -> dict[str, Json]:
         "elo1": hypotheses.elo1,
         "alpha": hypotheses.alpha,
         "beta": hypotheses.beta,
-        "repeated_pairs": repeated_pairs(comparison),
+        "repeated_pairs": comparison.repeated,
         "faults": {
             bot: kinds_of(matches) for bot, matches in faults_by_bot(comparison.matches).items()
         },

@@ -21,7 +21,7 @@ from cw.arena.seats import Seat
 from cw.arena.seats.heard import Hear, HeardSeat
 from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.opening import SeatContext, open_seat
-from cw.arena.seats.wrappers import Meter, MeteredSeat, PacedSeat
+from cw.arena.seats.wrappers import ImpatientSeat, Meter, MeteredSeat, PacedSeat
 from cw.arena.transports.sockets import Reachable
 from cw.errors import ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault
@@ -248,6 +248,8 @@ async def opened(
         context = context_of(spec, protocol, record, policy, host)
         for player, bot in record.bots.items():
             seat = await seat_of(bot, player, context, options)
+            if spec.patience:
+                seat = ImpatientSeat(seat, spec.patience)
             if bot.name in options.hear and bot.kind == "exec":
                 seat = HeardSeat(player, seat, record, options.hear[bot.name])
             seats[player] = host.announced(seat, player, bot.name) if host else seat

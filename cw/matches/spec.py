@@ -63,6 +63,9 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     isolation: Isolation = Isolation()
     players: tuple[Player, ...] = ()
     """How the game names the seats; without any, its protocol numbers or names them."""
+    patience: Annotated[int, Meta(ge=0)] = 0
+    """After so many late answers in a row a bot is asked in one turn of ten only; 0 for never, as
+    contests need it."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for two bots of one name, and for a secret."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath, PureWindowsPath
+from itertools import chain
 from typing import Final
 
-from cw.arena.exceptions import LONGEST, LONGEST_PLACE, Place, exceptions
-from cw.arena.program import SEARCHED
+from cw.arena.exceptions import LONGEST, Place, exceptions
 
 MOST_MARKS: Final = 50
 
@@ -43,6 +42,29 @@ class Mark:
     """In which turn it was told; 0 before the first."""
 
 
+class SearchedParts:
+    """The parts of an output, each searched once, however often a page asks for their marks."""
+
+    def __init__(self) -> None:
+        """Search nothing yet."""
+        self._files: tuple[str, ...] = ()
+        self._found: list[tuple[str, list[Mark]]] = []
+        """The text of each part, and what was found in it."""
+
+    def marks(self, parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
+        """Return the lines of files that parts complain of, each part with the turn it is of."""
+        if self._files != tuple(files):
+            self._files, self._found = tuple(files), []
+        for number, (turn, text) in enumerate(parts):
+            if number == len(self._found):
+                self._found.append(("", []))
+            if self._found[number][0] != text:
+                self._found[number] = (text, marks_in(text, files, turn))
+        return list(chain.from_iterable(marks for _, marks in self._found[: len(parts)]))[
+            :MOST_MARKS
+        ]
+
+
 def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
     """Return the lines of these files that an output complains of, each once, in their order.
 
@@ -60,29 +82,23 @@ def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
 
 def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
     """Yield where exceptions were raised: the author's line, and the innermost of the folder."""
-    # As much as the arena searches: of tracebacks that are mixed up, more takes very long.
-    for each in exceptions(output[-SEARCHED:]):
+    for each in exceptions(output):
         frames = each.frames if each.innermost_first else each.frames[::-1]
         inner = next((place for place in frames if name_of(place, files)), None)
         for place in dict.fromkeys((each.place, inner)):
             if place is not None and (name := name_of(place, files)):
-                yield Mark(name, number(place.line), each.text, turn)
+                yield Mark(name, place.line, each.text, turn)
 
 
 def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
     """Yield the lines that compilers name."""
     for match in (*COMPLAINT.finditer(output), *UNPARSED.finditer(output)):
-        name = name_of(Place(match["file"], match["line"]), files)
+        place = Place(match["file"], int(match["line"]))
+        name = name_of(place, files)
         if name and not ASIDE.match(match["words"]):
-            yield Mark(name, number(match["line"]), match["words"][:LONGEST], turn)
+            yield Mark(name, place.line, match["words"][:LONGEST], turn)
 
 
 def name_of(place: Place, files: Collection[str]) -> str:
     """Return which of the files a place names, however its folder is written; "" for none."""
-    name = PurePosixPath(PureWindowsPath(place.file).as_posix()).name
-    return name if name in files else ""
-
-
-def number(line: str) -> int:
-    """Return the number of a line."""
-    return int(line[:LONGEST_PLACE])
+    return place.name if place.name in files else ""

@@ -4,7 +4,7 @@ import { ERROR_OUTPUT } from "../shared/words.js";
 import { doing, faultOf, listedNames } from "./words.js";
 
 /** How a detail goes on to an exception: after how a program ended, or after the status of its reply. */
-const BEFORE_EXCEPTION = /^(.*?\b(?:exit code \d+(?:, which stands for [^:]*)?|HTTP status \d+, expected \d+)): (.+)$/s;
+const BEFORE_EXCEPTION = /^(.*?\b(?:exit code \d+\)?|signal \w+\)|HTTP status \d+, expected \d+)): (.+)$/s;
 
 /** How a fault tells that the bot's own code has failed, and that its program printed something else than answers. */
 const SERVER_ERROR = /\bHTTP status 5\d\d\b/;

@@ -47,7 +47,7 @@ export class Check {
     const failed = last && hasFailed(last);
     const notes = steps.filter((step) => step.warning && !step.ok).length;
     const fine = notes ? `All fine, with ${notes} note${notes === 1 ? "" : "s"}.` : "All fine.";
-    const summary = failed ? "One step failed; those after it were not tried." : fine;
+    const summary = failed ? "Stopped at the first failed step." : fine;
     this.say(trouble || waits || (goesOn ? `${steps.length} steps passed so far...` : summary));
   }
 

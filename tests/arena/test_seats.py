@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cw.arena.seats import Answer
+from cw.arena.seats import SKIPPED, Answer, Look
+from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.in_process import InProcessSeat
 from cw.arena.seats.lines import LineSeat, more_severe
+from cw.arena.seats.wrappers import ASKED_IN, ImpatientSeat
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Ignore, LineMessage, Query, QueryLimits, Reply
@@ -126,3 +130,85 @@ def test_a_strategy_that_raises_has_crashed() -> None:
     answer = asyncio.run(InProcessSeat(Slow()).ask(query(b"", None, 1.0), lambda: -1.0))
     assert isinstance(answer.value, Fault)
     assert (answer.value.kind, "no idea" in answer.value.detail) == ("crashed", True)
+
+
+HANGS = """
+import sys, time
+sys.stdin.readline()
+print(1, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_bot_that_hangs_is_told_of_in_one_sentence(tmp_path: Path) -> None:
+    """Whether its pipe has room for the next line makes no difference to its author."""
+
+    async def play() -> list[Answer]:
+        seat = await seated(tmp_path, HANGS, "")
+        try:
+            answers = [await seat.ask(query(b"go", number, PATIENCE), lambda: None)]
+            texts = (b"short", b"x" * (1 << 20), b"short", b"short")
+            late = [await seat.ask(query(text, number, SOON), lambda: None) for text in texts]
+            return [*answers, *late]
+        finally:
+            await seat.close()
+
+    first, *late = [answer.value for answer in asyncio.run(play())]
+    assert first == 1
+    assert {fault.kind for fault in late} == {"timeout"}
+    assert {fault.detail for fault in late} == {f"no line came within {SOON} s"}
+
+
+class Recorded(HumanSeat):
+    """A seat with answers that were given before."""
+
+    def __init__(self, answers: Iterable[Any]) -> None:
+        super().__init__()
+        self.answers = iter(answers)
+        self.asked = 0
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        self.asked += 1
+        return Answer(next(self.answers), 1.0)
+
+
+LATE = Fault("timeout", "no line came")
+
+
+def asked(seat: ImpatientSeat, turns: int) -> list[Answer]:
+    async def play() -> list[Answer]:
+        return [await seat.ask(query(b"", None, 1.0), lambda: None) for _ in range(turns)]
+
+    return asyncio.run(play())
+
+
+def test_a_bot_that_is_late_again_and_again_is_asked_in_one_turn_of_ten() -> None:
+    inner = Recorded([LATE] * 100)
+    answers = asked(ImpatientSeat(inner, 10), 100)
+    assert inner.asked == 10 + 90 // ASKED_IN
+    assert [answer.value.kind for answer in answers] == ["timeout"] * 100
+    assert {answer.value.detail for answer in answers} == {LATE.detail}
+    skipped = [number for number, answer in enumerate(answers) if answer.value.cause == SKIPPED]
+    assert skipped == [number for number in range(10, 100) if number % ASKED_IN != 9]
+
+
+def test_a_bot_that_recovers_is_asked_in_every_turn_again() -> None:
+    inner = Recorded([*[LATE] * 11, *range(30)])
+    answers = [answer.value for answer in asked(ImpatientSeat(inner, 10), 50)]
+    assert answers[28] == LATE or answers[28].cause == SKIPPED
+    assert answers[29:] == list(range(21))
+
+
+def test_only_late_answers_in_a_row_make_a_seat_impatient() -> None:
+    wrong = Fault("malformed", "hm")
+    inner = Recorded([*[LATE] * 9, wrong, *[LATE] * 9, 1, *[wrong] * 30])
+    asked(ImpatientSeat(inner, 10), 50)
+    assert inner.asked == 50
+
+
+def test_what_is_no_action_is_asked_of_a_late_bot_too() -> None:
+    inner = Recorded([*[LATE] * 10, "told"])
+    seat = ImpatientSeat(inner, 10)
+    asked(seat, 10)
+    told = replace(query(b"", None, 1.0), action=False)
+    assert asyncio.run(seat.ask(told, lambda: None)).value == "told"

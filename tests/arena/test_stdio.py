@@ -42,11 +42,13 @@ async def ask(name: str, seconds: float, request: bytes = b'{"turns_left":5}') -
         ("endless_line", PATIENCE, "oversize", "above 65536 bytes came: 'xxx|more than 1048576"),
         ("floods_blank_lines", PATIENCE, "oversize", "more than 1048576 bytes without an answer"),
         ("never_ends_its_line", 2, "timeout", "no line came within"),
-        ("exits_with_0", PATIENCE, "disconnected", "ended before .* exit code 0"),
-        ("exits_with_137", PATIENCE, "crashed", "exit code 137, which stands for SIGKILL"),
+        ("exits_with_0", PATIENCE, "disconnected", "exited early .exit code 0"),
+        ("exits_with_137", PATIENCE, "crashed", "killed, perhaps .* .exit code 137"),
         ("raises", PATIENCE, "crashed", "(?s)exit code 1.*RuntimeError: the plan was wrong"),
         ("closes_stdout", PATIENCE, "disconnected", "closed its .* output, but keeps running"),
-        pytest.param("segfaults", PATIENCE, "crashed", "SIGSEGV.*memory", marks=POSIX),
+        pytest.param(
+            "segfaults", PATIENCE, "crashed", "segmentation fault .signal SIGSEGV", marks=POSIX
+        ),
     ],
 )
 def test_misbehaviour_is_a_fault_that_names_it(
@@ -235,7 +237,7 @@ def test_a_request_that_is_not_read_is_a_timeout() -> None:
     first, second = asyncio.run(play())
     assert (first.kind, second.kind) == ("timeout", "timeout")
     assert "did not read all 1048577 bytes from its standard input within 0.3" in first.detail
-    assert "did not read an earlier request" in second.detail
+    assert second.detail == "it is still busy with an earlier turn"
 
 
 def test_no_request_is_queued_behind_an_unfinished_one(tmp_path: Path) -> None:
@@ -282,7 +284,7 @@ def test_a_bot_that_ignores_sigterm_is_killed() -> None:
             await bot.close(grace=SHORT)
             return fault_of(bot.gone).detail
 
-    assert "SIGKILL" in asyncio.run(play())
+    assert "killed" in asyncio.run(play())
 
 
 @LINUX
@@ -389,17 +391,15 @@ def test_a_foreign_mark_kills_nothing() -> None:
     kill_marked("a mark that nobody bears")
 
 
-SEGFAULT = "it accessed invalid memory; malloc returns NULL where memory is refused"
-
-
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        (0, "exit code 0"),
-        (3, "exit code 3"),
-        (-11, f"signal SIGSEGV: {SEGFAULT}"),
-        (139, f"exit code 139, which stands for SIGSEGV: {SEGFAULT}"),
-        (255, "exit code 255"),
+        (0, "the program exited early (exit code 0)"),
+        (3, "the program exited early (exit code 3)"),
+        (-11, "segmentation fault (signal SIGSEGV)"),
+        (139, "segmentation fault (exit code 139)"),
+        (-10, "ended by SIGUSR1 (signal SIGUSR1)"),
+        (255, "the program exited early (exit code 255)"),
     ],
 )
 @POSIX

@@ -105,14 +105,22 @@ def test_faults_are_listed_beside_a_result_that_counts_them(tmp_path: Path) -> N
     assert "the first in turn 1 of seed 1, mine against v1: " in result.stdout
 
 
+OPTION = ("--option", "obstacle_percent=10")
+REPEATED = f"undecided: these bots repeat one match; vary the start with `{' '.join(OPTION)}`"
+
+
 @pytest.mark.thorough
 def test_matches_that_repeat_are_no_news(tmp_path: Path) -> None:
     file = write(tmp_path, PAINT)
     bots = (f"a={file}", f"b={file}")
-    result = report("compare", "paint", *bots, *SHORT, "--games", "20")
-    assert result["repeated_pairs"] == 9
-    output = cw("compare", "paint", *bots, *SHORT, "--games", "8").stdout
-    assert "3 of 4 pairs were identical matches, so the result means little" in output
+    result = report("compare", "paint", *bots, *SHORT, "--games", "40")
+    assert (result["matches"], result["repeated_pairs"]) == (10, 4)
+    assert (result["verdict"], result["sentence"]) == ("undecided", REPEATED)
+    again = cw("compare", "paint", *bots, *SHORT, "--resume", result["file"])
+    assert (again.exit_code, again.stdout) == (3, f"{REPEATED}\n")
+    assert len(ids(Path(result["file"]))) == 10
+    varied = cw("compare", "paint", *bots, *SHORT, "--games", "12", *OPTION)
+    assert (varied.exit_code, "repeat" in varied.stdout) == (3, False)
 
 
 @pytest.mark.thorough

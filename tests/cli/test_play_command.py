@@ -274,7 +274,7 @@ def test_a_crash_is_told_once_and_its_turn_can_be_typed(tmp_path: Path) -> None:
     assert "POST /games" not in result.stderr
     *_, line, repeat, see = result.stderr.splitlines()
     assert line == (
-        "turn 4: me: crashed: its program ended before the end of the match: exit code 1:"
+        "turn 4: me: crashed: the program exited early (exit code 1):"
         " ValueError: my bug (bot.py, line 11)"
     )
     assert "bubblewrap" not in result.stderr

@@ -45,8 +45,13 @@ PYTHON = Form(
         "format": 'return "up"',
         "slow": f"time.sleep({LONG})",
         "print": 'print("hello")',
+        "exit": "sys.exit(3)",
+        "syntax": "if True print('hello')",
+        "crash": "ctypes.string_at(0)",
+        "memory": "ballast = bytearray(1 << 44)",
+        "import": "import nothing",
     },
-    ("import random\n", "import random\nimport time\n"),
+    ("import random\n", "import ctypes\nimport random\nimport sys\nimport time\n"),
 )
 JAVASCRIPT = Form(
     "bot.js",
@@ -57,7 +62,11 @@ JAVASCRIPT = Form(
         "loop": "while (true) ;",
         "none": "return null;",
         "format": "return 'up';",
+        "slow": f"for (const end = Date.now() + {LONG}000; Date.now() < end; );",
         "print": "console.log('hello');",
+        "exit": "process.exit(3);",
+        "syntax": "if (true console.log('hello');",
+        "import": "require('./nothing');",
     },
     ("const { ", "let calls = 0;\nconst { "),
 )

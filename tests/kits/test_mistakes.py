@@ -42,6 +42,8 @@ FORMATS = {
 
 FAST = {("hexagon", "python", "raise"), ("paint", "python", "print")}
 LATE = ("loop", "slow")
+AT_THE_START = ("syntax",)
+"""Mistakes with which a program does not even start."""
 
 
 def marks(case: tuple[str, str, str]) -> list[pytest.MarkDecorator]:
@@ -62,9 +64,27 @@ CASES = [
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "mistakes.md"
 
 
+ENDED = {
+    "exit": r"(?:crashed|disconnected): .*the program exited early \(exit code 3\)$",
+    "syntax": r"startup: .*SyntaxError: .* \({place}\)",
+    "crash": (
+        r"\w+: .*segmentation fault \((?:exit code 139|signal SIGSEGV)\): Fatal Python error"
+        r" \({place}\)"
+    ),
+    "memory": r"(?:crashed|malformed): .*MemoryError \({place}\)",
+    "import": (
+        r"(?:crashed|malformed): .*(?:No module named 'nothing'|Cannot find module '\./nothing').*"
+        r" \({place}\)"
+    ),
+}
+"""What the author of a program reads that has ended, or could not load what it needs."""
+
+
 def cause(game: str, language: str, mistake: str, line: int) -> str:
     """Return a regular expression for what the author reads; "" where nothing is wrong."""
     file = re.escape(FORMS[language].file)
+    if mistake in ENDED:
+        return ENDED[mistake].replace("{place}", f"{file}, line {line}")
     match mistake:
         case "raise":
             return rf"(?:crashed|malformed): .*{RAISED[language]}: my bug \({file}, line {line}\)"
@@ -94,7 +114,7 @@ def test_a_mistake_is_told_once_and_its_cause_first(
 ) -> None:
     kit = mistaken(tmp_path_factory, game, language, mistake)
     expected = cause(game, language, mistake, kit.line)
-    assert_told_by_play(play(game, kit.bot), expected)
+    assert_told_by_play(play(game, kit.bot), expected, starts=mistake not in AT_THE_START)
     # A check without a fault plays many matches to their end: one game stands for all.
     if expected or game == "hexagon":
         assert_told_by_check(cw("check", game, f"mine={kit.bot}"), expected)
@@ -110,20 +130,21 @@ def assert_told_by_check(checked: Result, expected: str) -> None:
     assert len(failed) == 1, checked.stdout
     assert checked.exit_code == 1
     assert re.match(rf"\s+(?:turn \d+: )?{expected}", lines[failed[0] + 1]), checked.stdout
-    assert re.fullmatch(r"1 failed: .*; \d+ further steps? not tried until it is fixed", lines[-1])
+    assert re.fullmatch(r"1 failed: .*; \d+ more steps? runs? once this is fixed", lines[-1])
     assert not [line for line in lines if LOGGED.fullmatch(line.strip())]
 
 
-def assert_told_by_play(played: Result, expected: str) -> None:
+def assert_told_by_play(played: Result, expected: str, *, starts: bool) -> None:
     """One line tells of the fault, a traceback stands at most once before it."""
-    assert played.exit_code == 0
+    assert played.exit_code == (0 if starts else 1)
     lines = played.stderr.splitlines()
-    faults = [line for line in lines if re.match(r"turn \d+: mine: ", line)]
+    begin = r"turn \d+: mine: " if starts else "mine: "
+    faults = [line for line in lines if re.match(begin, line)]
     if not expected:
         assert faults == []
         return
     assert len(faults) == 1, played.stderr
-    assert re.match(rf"turn \d+: mine: {expected}", faults[0]), faults
+    assert re.match(f"{begin}{expected}", faults[0]), faults
     assert sum("my bug" in line for line in lines if line != faults[0]) <= 2, played.stderr
     assert not [line for line in lines if LOGGED.fullmatch(line.strip())]
 

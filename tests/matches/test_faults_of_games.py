@@ -212,7 +212,7 @@ def test_a_program_that_does_not_start_is_one_fault(game: str, tmp_path: Path) -
     assert checked.exit_code == 1
     assert checked.stdout.count("SyntaxError") == 1
     assert "status 200" not in checked.stdout
-    assert "run the command by hand" in checked.stdout
+    assert "fix: correct the line named above" in checked.stdout
 
 
 UNREACHED = {

@@ -127,8 +127,8 @@ class Sandbox:
         """Return what starts `command` in a copy of its source, which is removed at the end.
 
         Paths in the command to what is copied lead to the copy. The environment holds PATH, LANG,
-        HOME, PYTHONUNBUFFERED and the settings that it needs. With bubblewrap, programs that the
-        command names by their whole paths can be run wherever they are installed.
+        HOME, PYTHONUNBUFFERED, PYTHONFAULTHANDLER and the settings that it needs. With bubblewrap,
+        programs that the command names by their whole paths can be run wherever they are installed.
 
         Raises UnfitProgram for a program that is not found and a folder that cannot be copied, and
         UsageError for a policy that cannot be kept; Failure if no temporary folder can be made.
@@ -247,6 +247,8 @@ def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "HOME": str(home),
         "PYTHONUNBUFFERED": "1",
+        # So that it names the line where a library, or too deep a recursion, ends it by a signal.
+        "PYTHONFAULTHANDLER": "1",
     }
     if sys.platform == "win32":
         env |= {name: os.environ[name] for name in VARIABLES_OF_WINDOWS if name in os.environ}

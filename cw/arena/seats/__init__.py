@@ -21,6 +21,10 @@ STRAY: Final = "stray"
 """The cause of the fault that tells of lines which are not answers; it costs nothing."""
 
 
+SKIPPED: Final = "skipped"
+"""The cause of the fault of a turn in which a bot was not asked, as it had long been late."""
+
+
 @dataclass(frozen=True, slots=True)
 class StrayLines:
     """Lines that a program printed where answers belong, such as debug output."""

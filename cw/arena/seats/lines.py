@@ -27,6 +27,8 @@ class LineSeat:
         self.bot = bot
         self.owed = 0
         """Answers to earlier questions that may still come, where lines are not numbered."""
+        self._late: tuple[int, Fault] | None = None
+        """How many bytes had come when it was late, and how that was told."""
 
     @property
     def stderr(self) -> HeadAndTail:
@@ -40,7 +42,7 @@ class LineSeat:
         began = clock()
         fault = await self.bot.send(message.text, limits.seconds)
         if fault is not None:
-            return Answer(query.explain(self._lasting(fault)), clock() - began)
+            return Answer(query.explain(self._told(fault)), clock() - began)
         deadline = clock() + limits.seconds + limits.grace
         worst: Fault | None = None
         stray: list[str] = []
@@ -50,7 +52,7 @@ class LineSeat:
             if isinstance(answer, Fault):
                 worst = more_severe(worst, answer)
                 if answer.kind != "oversize" or self.bot.gone or clock() > deadline:
-                    return Answer(query.explain(self._lasting(worst)), clock() - began)
+                    return Answer(query.explain(self._told(worst)), clock() - began)
                 stray.append(answer.detail)
                 continue
             if not message.numbered:
@@ -65,8 +67,16 @@ class LineSeat:
             if value.fault.kind != "timeout":
                 stray.append(repr(answer.line[:EXCERPT].decode(errors="replace")))
 
-    def _lasting(self, fault: Fault) -> Fault:
-        """Return a fault, marked if the program will answer nothing more."""
+    def _told(self, fault: Fault) -> Fault:
+        """Return a fault, marked if the program will answer nothing more.
+
+        Of one that has written nothing since it was late the same is told again: whether it has not
+        read the line, or has not answered it, it still does what made it late.
+        """
+        if fault.kind == "timeout":
+            if self._late is None or self._late[0] != self.bot.received:
+                self._late = (self.bot.received, fault)
+            fault = self._late[1]
         return replace(fault, lasting=self.bot.gone is not None)
 
     async def close(self) -> None:

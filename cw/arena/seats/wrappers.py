@@ -7,13 +7,16 @@ from collections.abc import Coroutine
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from cw.arena.seats import Answer, Look, Seat
+from cw.arena.seats import SKIPPED, Answer, Look, Seat
 from cw.arena.transports.lines import SILENT, HeadAndTail
 from cw.arena.transports.stdio import StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Query, Transport
+
+ASKED_IN: Final = 10
+"""Of so many turns a bot that has long been late is asked in one."""
 
 
 class PacedSeat:
@@ -37,6 +40,47 @@ class PacedSeat:
         answer = await self.seat.ask(query, look)
         if query.action:
             await asyncio.sleep(self.pace - (clock() - began))
+        return answer
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self.seat.close()
+
+
+class ImpatientSeat:
+    """A seat that is not asked in every turn once its bot has long been late.
+
+    A loop without end would else take the whole time of each turn to the end of the match.
+    """
+
+    def __init__(self, seat: Seat, patience: int) -> None:
+        """Ask in one turn of ASKED_IN after `patience` turns in a row without an answer in time."""
+        self.seat = seat
+        self.patience = patience
+        self.transport = seat.transport
+        self._late = 0
+        """Turns in a row, of those in which it was asked, without an answer in time."""
+        self._skipped = 0
+        self._fault: Fault | None = None
+        """That of the last one."""
+
+    @property
+    def stderr(self) -> HeadAndTail:
+        """What the bot wrote."""
+        return self.seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Ask, or say the same as in the last turn in which it was asked."""
+        if not query.action:
+            return await self.seat.ask(query, look)
+        if self._fault and self._late >= self.patience and self._skipped < ASKED_IN - 1:
+            self._skipped += 1
+            return Answer(replace(self._fault, cause=SKIPPED), 0.0)
+        self._skipped = 0
+        answer = await self.seat.ask(query, look)
+        value = answer.value
+        self._fault = value if isinstance(value, Fault) and value.kind == "timeout" else None
+        self._late = self._late + 1 if self._fault else 0
         return answer
 
     async def close(self) -> None:

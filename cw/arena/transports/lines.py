@@ -177,9 +177,9 @@ class HeadAndTail:
         return bytes(self._head) + gap + self._tail[:after]
 
     def end(self, length: int) -> str:
-        """Return the last bytes as text, at most `length`, without blanks around them."""
+        """Return the last bytes as text, at most `length`, without blank lines around them."""
         content = bytes(self._head[-length:]) + self._tail
-        return content[-length:].decode(errors="replace").strip()
+        return content[-length:].decode(errors="replace").rstrip().lstrip("\r\n")
 
 
 SILENT: Final = HeadAndTail(0)

@@ -76,12 +76,13 @@ class StdioBot(Program):
         """
         until = self._loop.time() + seconds
         if not await self._drain(until):
-            return await self._why_gone() or self._unread("an earlier request", seconds)
+            busy = Fault("timeout", "it is still busy with an earlier turn")
+            return await self._why_gone() or busy
         self._since_request = 0
         self._requested = self._drained = self._loop.time()
         self._stdin.write(line + b"\n")
         if not await self._drain(until):
-            return await self._why_gone() or self._unread(f"all {len(line) + 1} bytes", seconds)
+            return await self._why_gone() or self._unread(len(line) + 1, seconds)
         # The clock of the answer starts once the bot could have read the line, not while a full
         # pipe delays it.
         self._requested = self._drained
@@ -221,9 +222,9 @@ class StdioBot(Program):
             await self._wait(left)
         return self.gone is None
 
-    def _unread(self, what: str, seconds: float) -> Fault:
-        detail = f"it did not read {what} from its standard input within {seconds:.3g} s"
-        return Fault("timeout", detail)
+    def _unread(self, size: int, seconds: float) -> Fault:
+        what = f"all {size} bytes from its standard input"
+        return Fault("timeout", f"it did not read {what} within {seconds:.3g} s")
 
     def _late(self, seconds: float) -> Fault:
         why = ""

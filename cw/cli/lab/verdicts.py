@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from cw.lab.comparison import Comparison
-from cw.lab.words import fault_lines, repeats, sentence
+from cw.lab.words import fault_lines, sentence
 from cw.league.statistics.sprt import Decision
 from cw.visible import visible
 
@@ -19,5 +19,5 @@ def print_comparison(comparison: Comparison) -> None:
     """Print what came of a comparison, and the faults beside it."""
     # Names and faults of bots may hold anything.
     click.echo(visible(sentence(comparison)))
-    for line in (*repeats(comparison), *fault_lines(comparison)):
+    for line in fault_lines(comparison):
         click.echo(visible(f"  {line}"))

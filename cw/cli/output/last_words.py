@@ -36,11 +36,12 @@ def last_words(output: str) -> str:
     KeyError: 3
     (and the same 6 more times)
     """
-    lines = [line for line in output.strip().splitlines() if not LOGGED.fullmatch(line)]
+    written = output.rstrip().lstrip("\r\n").splitlines()
+    lines = [line for line in written if not LOGGED.fullmatch(line)]
     size, times = repeated(lines[-SEARCHED:])
     once = lines[: len(lines) - size * (times - 1)]
     counted = f"\n(and the same {times - 1} more time{'s' * (times > 2)})" if times > 1 else ""
-    return ending("\n".join(once).strip()) + counted
+    return ending("\n".join(once).rstrip()) + counted
 
 
 def repeated(lines: Sequence[str]) -> Repeated:

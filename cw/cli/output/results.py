@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from cw.arena.program import ERROR_OUTPUT
-from cw.arena.seats import STRAY
+from cw.arena.seats import SKIPPED, STRAY
 from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
@@ -116,4 +116,7 @@ def sentence(spec: MatchSpec, faults: Sequence[MatchFault]) -> str:
     words = text if first.kind == "startup" else f"{turn_after(first.turn)}: {text}"
     if len(faults) == 1:
         return words
-    return f"{words} (and {len(faults) - 1} more like it, the last in {turn_after(last.turn)})"
+    more = f"and {len(faults) - 1} more like it, the last in {turn_after(last.turn)}"
+    patience = f"; late {spec.patience} times in a row, it was asked in one turn of ten"
+    skipped = any(fault.cause == SKIPPED for fault in faults)
+    return f"{words} ({more}{patience if skipped else ''})"

@@ -97,7 +97,7 @@ def note_crashes(referee: Referee, before: State, after: State) -> None:
     """Note the slots that have failed so often that they are asked no more."""
     for slot, stats in enumerate(after.stats):
         if stats.crashed and not before.stats[slot].crashed:
-            detail = f"{FAILURES} faults in a row: it is asked no more"
+            detail = f"stopped asking it after {FAILURES} faults in a row"
             referee.note(slot, Fault("crashed", detail))
 
 

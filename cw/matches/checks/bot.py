@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,8 @@ from typing import Final, NamedTuple, TypeAlias
 from cw.arena.bot_names import numbered
 from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, warn_of, with_secrets
+from cw.arena.processes import SIGNALS
+from cw.arena.program import ERROR_OUTPUT
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
 from cw.arena.sandbox.bounds import CAUSE as LIMIT
@@ -26,14 +29,31 @@ from cw.matches.progress import MatchProgress
 from cw.matches.run import OnLaunch, context_of, run_match, seated
 from cw.matches.spec import Isolation, MatchFault, MatchSpec, Secrets
 
+RAISED: Final = (
+    "correct the line named above; if it is in a kit file, your function returned the wrong thing"
+)
+UNNAMED: Final = "no line named? See the error output"
+NAMES_LINE: Final = re.compile(r"\(\S+, line \d+\)")
+"""How the sentence of a fault names the line that raised an exception."""
+
+ENDED: Final = re.compile(r"(?P<how>[^:;]+) \((?:exit code \d+|signal \w+)\)")
+"""How it says that a program has ended."""
+
+
+SEGFAULT: Final = "build it with -g -fsanitize=address, and check it again: it then names the line"
+EXITED: Final = (
+    "keep it running until the match is over: look for what ends it, such as sys.exit,"
+    " process.exit, os.Exit or the end of the file"
+)
+
 FIXES: Final[Mapping[FaultKind, str]] = {
     "startup": "run the command by hand in the same folder, and read what it prints",
     "disconnected": "keep the program running and its connection open until the match is over",
-    "timeout": "answer sooner, flush what you print, and never wait for more input than one line",
-    "crashed": (
-        "correct the line that its error output names, or what your function returns if the "
-        "line is in a file of the kit; run it by hand with the same input to see it all"
+    "timeout": (
+        "answer within that time: look for a loop without end, a long search, output that is not"
+        " flushed, or input that is waited for"
     ),
+    "crashed": UNNAMED,
     "malformed": "compare what came with the protocol on the game's page in docs/games/",
     "illegal": "check the move against the rules before you send it; `cw step` tries a rule",
     "oversize": "send only the answer, nothing else",
@@ -42,16 +62,12 @@ FIXES: Final[Mapping[FaultKind, str]] = {
 PROTOCOL: Final = "the steps of the protocol"
 
 ABSENT: Final = "start the bot first, and give the address on which it listens"
-RAISED: Final = (
-    "the bot's own code failed: correct that line, or what your function returns if the line is in"
-    " a file of the kit; where none is named, read the bot's error output"
-)
 LATE: Final = "answer within that time: a loop without end, or a long search, is too slow"
 CAUSES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("unresolved", "unreachable", "refused", "forbidden", "tls"), ABSENT),
     "timeout": LATE,
     "broken": FIXES["disconnected"],
-    SERVER_ERROR: RAISED,
+    SERVER_ERROR: UNNAMED,
     LIMIT: "stay within that limit: `cw check` on your own machine sets the same ones",
     STRAY: "print nothing but answers to standard output, everything else to standard error",
 }
@@ -141,7 +157,25 @@ def finding_of(name: str, problem: Fault | str | None, fix: str) -> Finding:
 
 def mended_by(fault: Fault) -> str | None:
     """Return what to do where the exchange has failed, None where an answer came."""
-    return CAUSES.get(fault.cause, FIXES[fault.kind] if fault.lasting else None)
+    fix = CAUSES.get(fault.cause, FIXES[fault.kind] if fault.lasting else None)
+    return fix if fault.cause == LIMIT else own_mistake(fault.sentence) or fix
+
+
+def own_mistake(sentence: str) -> str | None:
+    """Return what to do about a program that has raised an exception or ended; None for neither.
+
+    >>> own_mistake("segmentation fault (exit code 139)") == SEGFAULT
+    True
+    """
+    words = sentence.partition(ERROR_OUTPUT)[0]
+    if NAMES_LINE.search(words):
+        return RAISED
+    ended = ENDED.search(words)
+    if ended is None:
+        return None
+    if words[ended.end() :]:
+        return UNNAMED
+    return SEGFAULT if ended["how"].strip() == SIGNALS["SIGSEGV"] else EXITED
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,5 +324,13 @@ def fault_of(trial: Trial, fault: MatchFault, endings: Endings) -> Finding:
     """Explain a fault."""
     turn = endings.turn_after(fault.turn)
     problem = f"{turn}: {fault.kind}: {fault.detail}"
-    fix = trial.note or CAUSES.get(fault.cause, FIXES[fault.kind])
-    return Finding(trial.name, problem, fix, f"{fault.kind} in {turn}", is_note=bool(trial.note))
+    fix = CAUSES.get(fault.cause, FIXES[fault.kind])
+    if fault.cause not in (LIMIT, STRAY):
+        fix = own_mistake(fault.detail) or fix
+    return Finding(
+        trial.name,
+        problem,
+        trial.note or fix,
+        f"{fault.kind} in {turn}",
+        is_note=bool(trial.note),
+    )

@@ -21,7 +21,7 @@ from cw.web.workshop.run import Run, player_of
 from cw.web.workshop.tasks import Work
 from cw.workshop.building import BuildFailed
 from cw.workshop.checking import Check
-from cw.workshop.marks import MOST_MARKS, Mark, marks_in
+from cw.workshop.marks import marks_in
 from cw.workshop.series import Series
 
 LONGEST_TEXT: Final = 20_000
@@ -36,6 +36,7 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
         load_endings(match.spec.game).first,
     )
     compiler = error.output if isinstance(error, BuildFailed) else ""
+    shown = [(turn, visible(text)) for turn, text in [(0, compiler), *parts]]
     return {
         "goes_on": not match.over,
         "ready": match.progress is not None,
@@ -43,9 +44,9 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
         "words": words_of(match),
         "protection": run.protection,
         "player": None if match.progress is None else str(player_of(match)),
-        "compiler": visible(compiler),
-        "output": [[turn, visible(text)] for turn, text in parts],
-        "marks": list(map(asdict, marks_of([(0, compiler), *parts], files))),
+        "compiler": shown[0][1],
+        "output": list(map(list, shown[1:])),
+        "marks": list(map(asdict, run.searched.marks(shown, files))),
     }
 
 
@@ -60,12 +61,6 @@ def with_questions(parts: Sequence[tuple[int, str]], first: int) -> list[tuple[i
         number = max(0, turn - 1 + first)
         texts[number] = texts.get(number, "") + text
     return list(texts.items())
-
-
-def marks_of(parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
-    """Return the lines that the parts of an output complain of, without control characters."""
-    marks = [mark for turn, text in parts for mark in marks_in(visible(text), files, turn)]
-    return marks[:MOST_MARKS]
 
 
 def failure_of(match: LiveMatch) -> BaseException | None:

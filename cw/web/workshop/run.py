@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cw.errors import UsageError
 from cw.games.rules import Player
 from cw.web.live.live_match import LiveMatch
 from cw.workshop.exchanges import Exchanges
+from cw.workshop.marks import SearchedParts
 from cw.workshop.project import MINE
 
 
@@ -19,6 +20,8 @@ class Run:
     exchanges: Exchanges
     protection: str = ""
     """How the machine is protected from the program, "" before it is started."""
+    searched: SearchedParts = field(default_factory=SearchedParts)
+    """Its output by turn, with the lines that it complains of."""
 
 
 def player_of(match: LiveMatch) -> Player:

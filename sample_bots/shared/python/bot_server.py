@@ -84,6 +84,16 @@ def _in_words(error: Exception) -> str:
     return f"{what[:MAX_WORDS]} ({Path(at.filename).name}, line {at.lineno})"
 
 
+def _leave(code: object) -> NoReturn:
+    """End the program: in a thread, sys.exit ends no more than the thread."""
+    if code is not None and not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)
+
+
 def _handler(handle: Callable[[Request], Reply]) -> type[BaseHTTPRequestHandler]:
     class Handler(_Handler):
         def answer(self, request: Request) -> Reply:
@@ -124,6 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(parts.query))
         try:
             return self.answer(Request(self.command, parts.path, query, self.headers, body))
+        except SystemExit as leaving:
+            _leave(leaving.code)
         except Exception as error:
             traceback.print_exc()
             return Reply(500, _in_words(error).encode(errors="replace"), TEXT)

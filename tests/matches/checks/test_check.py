@@ -428,7 +428,7 @@ def test_one_mistake_is_one_failure_with_its_cause_first(tmp_path: Path) -> None
     assert failed_step == "FAILED  starts a known id afresh"
     assert problem.endswith("the answer to POST /games was complete")
     assert "connection" in fix
-    assert last.startswith("1 failed: starts a known id afresh: disconnected; 7 further steps")
+    assert last.startswith("1 failed: starts a known id afresh: disconnected; 7 more steps run")
 
 
 def test_an_exception_that_a_web_service_tells_stands_in_the_problem(tmp_path: Path) -> None:
@@ -440,8 +440,8 @@ def test_an_exception_that_a_web_service_tells_stands_in_the_problem(tmp_path: P
     assert failed_step == "FAILED  gives a legal move"
     assert "HTTP status 500, expected 200: " in problem
     assert "KeyError: 7 (bot.py, line 12)" in problem
-    assert "correct that line" in fix
-    assert last.endswith("; 14 further steps not tried until it is fixed")
+    assert "correct the line named above" in fix
+    assert last.endswith("; 14 more steps run once this is fixed")
 
 
 def test_an_exception_that_a_service_only_writes_stands_in_the_problem(tmp_path: Path) -> None:
@@ -481,10 +481,11 @@ def test_a_loop_without_end_is_one_failure(tmp_path: Path) -> None:
 def test_the_crash_of_a_program_names_its_exception_first(tmp_path: Path) -> None:
     crashing = ('turn = state["turns_left"]', 'turn = state["turn"]')
     _, problem, *output, fix, last = words_of("paint", write(tmp_path, PAINT, crashing))
-    assert problem.endswith("exit code 1: KeyError: 'turn' (bot.py, line 8)")
+    assert problem.endswith("exited early (exit code 1): KeyError: 'turn' (bot.py, line 8)")
+    assert output[1].strip() == "Traceback (most recent call last):"
     assert output[-1].strip() == "KeyError: 'turn'"
-    assert "error output" in fix
-    assert last.startswith("1 failed: answers a state: crashed; 8 further steps")
+    assert "correct the line named above" in fix
+    assert last == "1 failed: answers a state: crashed; 8 more steps run once this is fixed"
 
 
 @pytest.mark.parametrize(
