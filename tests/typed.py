@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.interpreter import write_cw
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -180,10 +181,7 @@ def set_up(folder: Path) -> None:
     (packages,) = folder.glob("lib/*/site-packages")
     here = [str(ROOT), *filter(os.path.isdir, sys.path)]
     (packages / "here.pth").write_text("\n".join(here), encoding="utf-8")
-    program = folder / "bin" / "cw"
-    start = f"#!{folder / 'bin' / 'python'}\nfrom cw.cli import main\nmain(prog_name='cw')\n"
-    program.write_text(start, encoding="utf-8")
-    program.chmod(0o755)
+    write_cw(folder / "bin" / "cw", folder / "bin" / "python")
     (folder / "demo-ready").touch()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +17,7 @@ from cw.arena.sandbox import Policy, Sandbox, bubblewrap
 from cw.arena.transports.stdio import StdioBot
 from cw.matches.spec import Isolation, MatchSpec
 from tests.arena.zoo import PATIENCE, line_of
+from tests.interpreter import PYTHON
 from tests.matches.playing import play_spec
 
 PROBLEM = bubblewrap.problem()
@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), 
 
 def program(name: str, file: Path) -> BotSpec:
     """Return the bot of a Python program, which may lie in a folder that is not there yet."""
-    return BotSpec(name, "exec", f"{sys.executable} {file}")
+    return BotSpec(name, "exec", f"{PYTHON} {file}")
 
 
 def written(folder: Path, name: str, source: str, file: str = "bot.py") -> BotSpec:

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from cw.cli import main
 from cw.replays import document as replay
+from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import PAINT, write
 from tests.processes import NEEDS_PROC, descendants, is_running
 
@@ -162,8 +163,8 @@ def test_a_table_fits_the_terminal(columns: int) -> None:
 
 
 def test_a_pipe_that_is_closed_early_is_no_error() -> None:
-    words = f"{sys.executable} -m cw simulate circuit-wars greedy random --games 4 --option size=3"
-    for command in (words, f"{sys.executable} -m cw bots", f"{sys.executable} -m cw bots kits"):
+    words = f"{PYTHON} -m cw simulate circuit-wars greedy random --games 4 --option size=3"
+    for command in (words, f"{PYTHON} -m cw bots", f"{PYTHON} -m cw bots kits"):
         done = subprocess.run(
             f"{command} | head -1",
             shell=True,

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -28,6 +29,7 @@ from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation
 from tests.conftest import Serve
 from tests.documented import programs
+from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
 
 
@@ -246,7 +248,7 @@ def test_the_words_are_for_people(tmp_path: Path) -> None:
 def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CW_PAUSE", "0")
     root = Path(__file__).resolve().parents[3]
-    _, steps = check("circuit-wars", f"me=exec:{sys.executable} {root / 'game_ai.py'}")
+    _, steps = check("circuit-wars", f"me=exec:{PYTHON} {shlex.quote(str(root / 'game_ai.py'))}")
     assert failed(steps) == ""
 
 
