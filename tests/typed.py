@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
 
 from tests.interpreter import write_cw
 from tests.ports import free_port
@@ -183,11 +180,3 @@ def set_up(folder: Path) -> None:
     (packages / "here.pth").write_text("\n".join(here), encoding="utf-8")
     write_cw(folder / "bin" / "cw", folder / "bin" / "python")
     (folder / "demo-ready").touch()
-
-
-def needs(program: str) -> None:
-    """Skip where a program is missing, unless the tests must not be skipped."""
-    if shutil.which(program) is None:
-        if os.environ.get("CW_REQUIRE_KITS"):
-            pytest.fail(f"needs {program}")
-        pytest.skip(f"needs {program}")

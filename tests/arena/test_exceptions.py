@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cw.arena.exceptions import LONGEST, last_exception
+from tests.tools import require
 
 PROGRAMS = {
     "python": (
@@ -69,8 +69,7 @@ THOROUGH = ("java", "php", "ruby")
 )
 def test_an_exception_is_one_line_with_its_place(name: str, tmp_path: Path) -> None:
     file, source, command, expected = PROGRAMS[name]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed")
+    require(name)
     (tmp_path / file).write_text(source, encoding="utf-8")
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert last_exception(ended.stderr) == expected

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cw.cli import main
 from cw.version import commit, version_line
 from tests.interpreter import write_cw
+from tests.tools import BASH, CLONE
 from tests.typed import ROOT
 
 
@@ -30,7 +31,7 @@ def test_another_shell_is_refused_with_those_that_there_are() -> None:
     assert "'tcsh' is not one of 'bash', 'zsh', 'fish'" in done.output
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@BASH.unless(shutil.which("bash"))
 @pytest.mark.parametrize(
     ("line", "completed"),
     [
@@ -64,7 +65,7 @@ def test_the_version_names_commit_and_python() -> None:
     assert f"Python {platform.python_version()}" in line
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is not a clone")
+@CLONE.unless((ROOT / ".git").exists() and shutil.which("git"))
 def test_the_commit_is_that_of_the_checkout() -> None:
     head = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from sqlalchemy import select, update
 
 from cw.hub.bots import verbs as bots
@@ -22,6 +20,7 @@ from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, MatchParticipant
 from tests.hub.bots.test_player_bots import NOBODY, Owner
+from tests.tools import language
 
 SERVER = Path(__file__).parents[2] / "bots" / "foreign" / "seed_bot.mjs"
 
@@ -29,11 +28,7 @@ SERVER = Path(__file__).parents[2] / "bots" / "foreign" / "seed_bot.mjs"
 @contextmanager
 def serving(secret: str) -> Iterator[str]:
     """Run the server with its secret; gives its address."""
-    node = shutil.which("node")
-    if node is None:
-        if os.environ.get("CW_REQUIRE_KITS"):
-            pytest.fail("there is no node")
-        pytest.skip("there is no node")
+    node = language("javascript").program("node")
     environment = {**os.environ, "SECRET": secret}
     with subprocess.Popen(
         [node, str(SERVER)], env=environment, stdout=subprocess.PIPE, text=True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots import views as bot_views
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.cup.format import FORMAT as CUP
@@ -22,10 +21,11 @@ from tests.hub.competitions.tournament.test_own_programs import pass_checks
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.evening import MY_TEAM, Evening
 from tests.hub.sites import Site
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
     pytest.mark.usefixtures("patient_painters"),
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 

@@ -40,7 +40,6 @@ from cw.kits import new_bot
 from tests import patience
 from tests.championship.contests import (
     FIRST_FREE,
-    WALLED,
     cw,
     lines_of,
     make_teams,
@@ -54,6 +53,7 @@ from tests.hub.services import new_postgresql, new_redis
 from tests.hub.sites import Site
 from tests.interpreter import PYTHON
 from tests.ports import free_port
+from tests.tools import NEEDS_BUBBLEWRAP
 
 TIMES = {"longest_ms", "median_ms", "longest", "median"}
 SECRET = "0f" * 32
@@ -163,7 +163,7 @@ def same(one: Path, other: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not WALLED, reason="there is no bubblewrap")
+@NEEDS_BUBBLEWRAP
 def test_results_and_report_are_those_without_a_queue(
     hub: RealHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
