@@ -21,6 +21,7 @@ from cw.replays import document as replay
 from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import PAINT, write
 from tests.processes import NEEDS_PROC, descendants, is_running
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
@@ -278,7 +279,6 @@ def test_a_crash_is_told_once_and_its_turn_can_be_typed(tmp_path: Path) -> None:
         "turn 4: me: crashed: its program ended before the end of the match: exit code 1:"
         " ValueError: my bug (bot.py, line 11)"
     )
-    assert "bubblewrap" not in result.stderr
     typed = shlex.split(repeat.removeprefix("repeat it: cw ").partition(" | ")[0])
     assert typed[-2:] == ["--turn", "4"]
     (turn,) = [json.loads(cw(*typed).stdout)]
@@ -290,6 +290,13 @@ def test_a_crash_is_told_once_and_its_turn_can_be_typed(tmp_path: Path) -> None:
     )
     (fault,) = report["players"][1]["faults"]
     assert fault["turn"] == 3, "in JSON the turns before it are counted"
+
+
+@NEEDS_BUBBLEWRAP
+def test_how_a_program_is_isolated_is_not_told_where_it_is_as_usual(tmp_path: Path) -> None:
+    match = ("play", "paint", "builtin:random", write(tmp_path, PAINT), "--option", "turns=2")
+    assert "bubblewrap" not in cw(*match).stderr
+    assert "bubblewrap" in cw(*match, "-v").stderr
 
 
 def test_how_a_program_is_isolated_is_told_where_it_is_weak(tmp_path: Path) -> None:

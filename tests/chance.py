@@ -1,0 +1,55 @@
+"""What tests draw by chance, from a seed that a failure prints; and tests in a random order."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+from collections.abc import Iterator
+from itertools import groupby
+
+import pytest
+
+VARIABLE = "CW_SEED"
+
+
+class Chance:
+    """Draws for each test what Python and the arena would draw, by `CW_SEED` or a new seed.
+
+    That is all of `random` and `secrets` in this process; a program that a test starts draws for
+    itself. `order` is the seed by which the tests are shuffled, None for their usual order.
+    """
+
+    def __init__(self, order: int | None) -> None:
+        self.seed = int(os.environ.get(VARIABLE, secrets.randbelow(10**9)))
+        self.order = order
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Shuffle the modules, and the tests of each: what a module prepares is prepared once."""
+        if self.order is None:
+            return
+        shuffle = random.Random(self.order).shuffle
+        modules = [list(tests) for _, tests in groupby(items, lambda item: item.path)]
+        shuffle(modules)
+        for tests in modules:
+            shuffle(tests)
+        items[:] = [item for tests in modules for item in tests]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Draw for one test; two that run at the same time draw different names."""
+        seed = f"{self.seed} {item.nodeid}"
+        random.seed(seed)
+        with pytest.MonkeyPatch.context() as patch:
+            # What `secrets` and SystemRandom draw from.
+            patch.setattr(random, "_urandom", random.Random(seed).randbytes)
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Iterator[pytest.TestReport]:
+        """Add the seed to the report of a failure."""
+        report: pytest.TestReport = yield
+        if report.failed:
+            report.sections.append(("Drawn by", f"{VARIABLE}={self.seed}"))
+        return report
