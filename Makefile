@@ -9,6 +9,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEMO ?=
+SERVE ?=
 HUB ?=
 TESTS ?=
 GAMEDAY ?= gameday.md
@@ -30,7 +31,7 @@ demo: $(DEMO_READY)
 	$(call run,demo $(DEMO))
 
 serve: $(DEMO_READY)
-	$(call run,serve)
+	$(call run,serve $(SERVE))
 
 hub: $(HUB_READY)
 	$(call run,hub demo $(HUB))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import groupby
 
 import pytest
@@ -37,7 +37,7 @@ class Chance:
         items[:] = [item for tests in modules for item in tests]
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, bool, bool]:
         """Draw for one test; two that run at the same time draw different names."""
         seed = f"{self.seed} {item.nodeid}"
         random.seed(seed)
@@ -47,9 +47,9 @@ class Chance:
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self) -> Iterator[pytest.TestReport]:
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Add the seed to the report of a failure."""
-        report: pytest.TestReport = yield
+        report = yield
         if report.failed:
             report.sections.append(("Drawn by", f"{VARIABLE}={self.seed}"))
         return report

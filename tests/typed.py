@@ -156,16 +156,21 @@ class Terminal:
             pipe.close()
 
 
+def checkout(tmp_path: Path) -> Path:
+    """Return the folder of a checkout for which the packages have been fetched."""
+    folder = tmp_path / "circuit-wars"
+    folder.mkdir()
+    for path in ROOT.iterdir():
+        if path.name not in (".git", ".venv"):
+            (folder / path.name).symlink_to(path)
+    set_up(folder / ".venv")
+    return folder
+
+
 @contextmanager
 def opened_terminal(tmp_path: Path) -> Iterator[Terminal]:
     """Return a terminal in a checkout for which the packages have been fetched."""
-    checkout = tmp_path / "circuit-wars"
-    checkout.mkdir()
-    for path in ROOT.iterdir():
-        if path.name not in (".git", ".venv"):
-            (checkout / path.name).symlink_to(path)
-    set_up(checkout / ".venv")
-    terminal = Terminal(checkout, free_port())
+    terminal = Terminal(checkout(tmp_path), free_port())
     try:
         yield terminal
     finally:
@@ -179,4 +184,5 @@ def set_up(folder: Path) -> None:
     here = [str(ROOT), *filter(os.path.isdir, sys.path)]
     (packages / "here.pth").write_text("\n".join(here), encoding="utf-8")
     write_cw(folder / "bin" / "cw", folder / "bin" / "python")
-    (folder / "demo-ready").touch()
+    for name in ("demo-ready", "hub-ready"):
+        (folder / name).touch()

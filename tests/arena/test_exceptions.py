@@ -69,7 +69,9 @@ THOROUGH = ("java", "php", "ruby")
 )
 def test_an_exception_is_one_line_with_its_place(name: str, tmp_path: Path) -> None:
     file, source, command, expected = PROGRAMS[name]
-    require(name)
+    if command[0] != sys.executable:
+        # The last word names the language.
+        require(name.rsplit(maxsplit=1)[-1])
     (tmp_path / file).write_text(source, encoding="utf-8")
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert last_exception(ended.stderr) == expected
