@@ -1,4 +1,4 @@
-"""What tests draw by chance, from a seed that a failure prints; and tests in a random order."""
+"""What tests draw by chance, from a seed that a failure prints; their order, and how often they run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,19 @@ class Chance:
     """Draws for each test what Python and the arena would draw, by `CW_SEED` or a new seed.
 
     That is all of `random` and `secrets` in this process; a program that a test starts draws for
-    itself. `order` is the seed by which the tests are shuffled, None for their usual order.
+    itself. `order` is the seed by which the tests are shuffled, None for their usual order; each
+    runs `times`, and draws anew each time.
     """
 
-    def __init__(self, order: int | None) -> None:
+    def __init__(self, order: int | None, times: int) -> None:
         self.seed = int(os.environ.get(VARIABLE, secrets.randbelow(10**9)))
-        self.order = order
+        self.order, self.times = order, times
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Repeat a test."""
+        if self.times > 1:
+            metafunc.fixturenames.append("time")
+            metafunc.parametrize("time", range(self.times))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

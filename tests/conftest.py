@@ -66,13 +66,14 @@ class FakeClock:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let tests run in a random order."""
+    """Let tests run in a random order, and repeatedly."""
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a random order")
+    parser.addoption("--repeat", type=int, metavar="TIMES", default=1, help="run each so often")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw by a seed."""
-    config.pluginmanager.register(Chance(config.getoption("shuffle")))
+    config.pluginmanager.register(Chance(config.getoption("shuffle"), config.getoption("repeat")))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -50,7 +50,7 @@ def run(folder: Path, source: str, *options: str, **settings: str) -> str:
 
 
 def drawn(printed: str) -> list[str]:
-    return re.findall(r"^E +assert not (\[.*\])$", printed, re.M)
+    return re.findall(r"^E +AssertionError: assert not (\[.*\])$", printed, re.M)
 
 
 def test_a_failure_is_repeated_by_the_seed_that_it_prints(tmp_path: Path) -> None:
@@ -61,6 +61,11 @@ def test_a_failure_is_repeated_by_the_seed_that_it_prints(tmp_path: Path) -> Non
     assert drawn(run(tmp_path, DRAWING, CW_SEED=seed)) == [first, second]
     assert drawn(run(tmp_path, DRAWING, "-k", "two", CW_SEED=seed)) == [second]
     assert drawn(run(tmp_path, DRAWING)) != [first, second]
+
+
+def test_a_repeated_test_draws_anew_each_time(tmp_path: Path) -> None:
+    values = drawn(run(tmp_path, DRAWING, "--repeat", "3", CW_SEED="1"))
+    assert len({*values}) == len(values) == 6
 
 
 def test_tests_run_in_the_random_order_of_a_seed(tmp_path: Path) -> None:
