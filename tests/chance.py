@@ -1,4 +1,4 @@
-"""What tests draw by chance, from a seed that a failure prints; their order, and how often they run."""
+"""What tests draw by chance, from a seed that a failure prints; their order and repetition."""
 
 from __future__ import annotations
 
