@@ -9,6 +9,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 DEMO ?=
+SERVE ?=
 HUB ?=
 TESTS ?=
 GAMEDAY ?= gameday.md
@@ -23,14 +24,17 @@ REGISTRY ?=
 
 .PHONY: demo serve hub test test-all docs sbom campaign composed gameday soak engine hub-image kit-images images test-containers push requirements clean
 
+# A command that people end with Ctrl-C, which is no "Error 130" of make then.
+run = @trap : INT; $(BIN)/python -m cw $(1) || [ $$? -eq 130 ]
+
 demo: $(DEMO_READY)
-	$(BIN)/python -m cw demo $(DEMO)
+	$(call run,demo $(DEMO))
 
 serve: $(DEMO_READY)
-	$(BIN)/python -m cw serve
+	$(call run,serve $(SERVE))
 
 hub: $(HUB_READY)
-	$(BIN)/python -m cw hub demo $(HUB)
+	$(call run,hub demo $(HUB))
 
 test: $(TEST_READY)
 	$(BIN)/python -m tests $(TESTS)

@@ -143,9 +143,12 @@ def leave(team_id: str, seat: Seat | None) -> NoReturn:
 def built_in() -> list[str]:
     """Return the names of the built-in strategies."""
     # In a championship a program finds only cw.game, so this is looked up when it is asked for.
-    from cw.games.registry import load_strategies
+    from cw.packages import packages_expected
 
-    return list(load_strategies("circuit-wars"))
+    with packages_expected():
+        from cw.games.registry import load_strategies
+
+        return list(load_strategies("circuit-wars"))
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -119,10 +118,9 @@ def championship(jobs: int) -> float:
             place.mkdir(parents=True)
             (place / "game_ai.py").write_bytes(asset("game_ai.py").read_bytes())
         out = Path(folder, "out")
-        command = shlex.split(
-            f"{sys.executable} -m cw championship run {folder}/teams --out {out}"
-            f" --format double-round-robin --openings 2 --jobs {jobs}"
-        )
+        command = [sys.executable, "-m", "cw", "championship", "run", f"{folder}/teams"]
+        command += ["--out", str(out), "--format", "double-round-robin"]
+        command += ["--openings", "2", "--jobs", str(jobs)]
         began = perf_counter()
         done = subprocess.run(
             command, env={**os.environ, "CW_PAUSE": "0"}, capture_output=True, check=False

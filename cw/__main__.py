@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from cw.interruption import leave_at_once
+from cw.packages import packages_expected
 
 
 def main() -> None:
     """Run the command line; until it is loaded, Ctrl-C ends it at once."""
     leave_at_once()
-    from cw.cli import main as command_line  # noqa: PLC0415
+    with packages_expected():
+        from cw.cli import main as command_line  # noqa: PLC0415
 
-    command_line()
+        command_line()
 
 
 if __name__ == "__main__":

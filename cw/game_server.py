@@ -7,6 +7,9 @@ if __name__ == "__main__":
     # Python has put this folder first on the import path, where it hides nothing but itself.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-    from cw.cli import main
+    from cw.packages import packages_expected
 
-    main(["serve", *sys.argv[1:]])
+    with packages_expected():
+        from cw.cli import main
+
+        main(["serve", *sys.argv[1:]])

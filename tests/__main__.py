@@ -1,6 +1,6 @@
 """`python -m tests`: style, types and the fast suite; with `--all`, every test there is.
 
-Further arguments go to pytest.
+With `--tests` neither style nor types are checked. Further arguments go to pytest.
 """
 
 from __future__ import annotations
@@ -65,14 +65,15 @@ def prepare(everything: bool) -> None:
 
 def main() -> int:
     """Run all checks, types beside the tests and even after one has failed; 1 if any has."""
-    everything = "--all" in sys.argv[1:]
+    everything, alone = "--all" in sys.argv[1:], "--tests" in sys.argv[1:]
     prepare(everything)
-    arguments = [argument for argument in sys.argv[1:] if argument != "--all"]
-    types = TYPES + OTHER_TYPES if everything else TYPES
+    arguments = [one for one in sys.argv[1:] if one not in {"--all", "--tests"}]
+    style = () if alone else STYLE
+    types = () if alone else TYPES + OTHER_TYPES if everything else TYPES
     tests = TESTS if everything else TESTS + FAST
     with ThreadPoolExecutor(1) as beside:
         reports = beside.map(report, types)
-        results = [succeeds(command) for command in STYLE]
+        results = [succeeds(command) for command in style]
         compile_tests()
         results.append(succeeds((*tests, *arguments)))
         for command, output, succeeded in reports:

@@ -19,8 +19,10 @@ from cw.web import app as web_app
 from cw.web import contests, create_app
 from cw.web.settings import SiteSettings
 from tests import patience, routes
+from tests.chance import Chance
 from tests.effort import amount
 from tests.hub import services
+from tests.tools import not_tried
 from tests.typed import Terminal, opened_terminal
 
 Serve = Callable[[Flask], str]
@@ -61,6 +63,25 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let tests run in a random order, and repeatedly."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a random order")
+    parser.addoption("--repeat", type=int, metavar="TIMES", default=1, help="run each so often")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw by a seed."""
+    config.pluginmanager.register(Chance(config.getoption("shuffle"), config.getoption("repeat")))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what was not tried, and how to get it."""
+    reasons = (report.longrepr for report in terminalreporter.getreports("skipped"))
+    line = not_tried(str(reason[2]) for reason in reasons if isinstance(reason, tuple))
+    if line:
+        terminalreporter.write_line(line)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

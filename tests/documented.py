@@ -7,7 +7,8 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FILE = re.compile(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```", re.M | re.S)
@@ -16,9 +17,11 @@ FILE = re.compile(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```", re.M | re.S)
 @cache
 def installed() -> Path:
     """Return a folder with the packages of the page, to be put on the search path."""
-    folder = TemporaryDirectory(prefix="cw-documented-")
-    atexit.register(folder.cleanup)
-    return install(Path(folder.name))
+    # Not a TemporaryDirectory: each process that Python 3.13 forks drops the exit handlers, and the
+    # folder would be removed with the last reference to it.
+    folder = mkdtemp(prefix="cw-documented-")
+    atexit.register(rmtree, folder)
+    return install(Path(folder))
 
 
 def install(folder: Path) -> Path:

@@ -21,6 +21,7 @@ from cw.cli import main
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.documented import installed, programs
+from tests.interpreter import PYTHON
 from tests.ports import free_port
 
 PATIENCE = 120.0
@@ -132,7 +133,7 @@ def test_strategies_play_by_themselves() -> None:
         ("builtin:balanced",),
         ("python:player.py",),
         ("bot.py",),
-        (f"exec:{sys.executable} bot.py",),
+        (f"exec:{PYTHON} bot.py",),
         ("mine=service.py", "--set", "mine.form=http"),
     ],
     ids=lambda bot: bot[0],
@@ -240,7 +241,7 @@ def test_strategies_are_served() -> None:
     assert report["reason"] == "last_object"
     assert report["players"][1]["rank"] == 1
     # A bot's environment is not ours: it has to be told where the package is.
-    served = f"env PYTHONPATH={installed()} {sys.executable} -m cw bots serve nim balanced --lines"
+    served = f"env PYTHONPATH={installed()} {PYTHON} -m cw bots serve nim balanced --lines"
     assert play("builtin:random", f"b=exec:{served}", "--sandbox", "off") == report
 
 

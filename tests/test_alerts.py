@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.tools import PROMTOOL
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
 RULES = DEPLOY / "prometheus" / "alerts.yml"
@@ -74,12 +75,7 @@ THRESHOLDS = {
 
 def promtool(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Run Prometheus' tool."""
-    program = shutil.which("promtool")
-    if program is None:
-        if os.environ.get("CW_REQUIRE_SERVICES"):
-            pytest.fail("promtool is not installed")
-        pytest.skip("promtool is not installed")
-    command = [program, *map(str, arguments)]
+    command = [PROMTOOL.program("promtool"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -26,7 +26,7 @@ LAYERS = (
         "cw.visible",
         "cw",
     ),
-    ("cw.drawing", "cw.files", "cw.line_files", "cw.version"),
+    ("cw.drawing", "cw.files", "cw.line_files", "cw.packages", "cw.version"),
     ("cw.games.rules",),
     ("cw.games.codec",),
     ("cw.games.wire", "cw.games.play_options", "cw.games.endings", "cw.games.spaces"),

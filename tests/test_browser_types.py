@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools import TYPESCRIPT
+
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("static", "tests/browser/globals.d.ts", "tsconfig.json")
 WRONG = ("static/viewer/main.js", "static/monitor.js", "static/base.js")
@@ -19,10 +21,7 @@ def tsc() -> Path:
     """Return the path of the compiler; without one, skip or fail as CW_REQUIRE_TYPESCRIPT says."""
     path = ROOT / "node_modules" / ".bin" / ("tsc.cmd" if os.name == "nt" else "tsc")
     if not path.exists() or shutil.which("node") is None:
-        word = "the browser code is checked with TypeScript: run npm ci"
-        if os.environ.get("CW_REQUIRE_TYPESCRIPT"):
-            pytest.fail(word)
-        pytest.skip(word)
+        TYPESCRIPT.missing()
     return path
 
 

@@ -20,6 +20,7 @@ import yaml
 
 from cw.cli import main
 from cw.hub.operation.environment import declared, read_settings, variable
+from tests.tools import CADDY, SYSTEMD
 
 DEPLOY: Final = Path(__file__).resolve().parent.parent / "deploy"
 UNITS: Final = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -333,7 +334,7 @@ def test_compose_trusts_its_proxy_alone_and_opens_its_network_to_no_player() -> 
     assert "\nCW_BOT_NETWORK=public\n" in example
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
+@SYSTEMD.unless(shutil.which("systemd-analyze"))
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 def test_units_are_exposed_little(unit: Path) -> None:
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]
@@ -348,7 +349,7 @@ def test_the_pooler_lends_connections_for_a_transaction() -> None:
     assert "\npool_mode = transaction\n" in (DEPLOY / "pgbouncer.ini").read_text()
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
+@SYSTEMD.unless(shutil.which("systemd-analyze"))
 def test_systemd_takes_the_units(tmp_path: Path) -> None:
     copies = []
     for unit in UNITS:
@@ -402,7 +403,7 @@ def test_commands_are_typed_as_the_unit_would(unit: Path, tmp_path: Path) -> Non
     assert typed[-5:] == [start.split()[0], "hub", "user", "lock", "a b"]
 
 
-@pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no Caddy")
+@CADDY.unless(shutil.which("caddy"))
 def test_caddy_takes_its_file(tmp_path: Path) -> None:
     command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
     environment = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}

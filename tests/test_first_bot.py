@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from tests.typed import Terminal, Typed, needs, parts, typed
+from tests.tools import MAKE, require
+from tests.typed import Terminal, Typed, parts, typed
 
 PARTS = parts("docs/first-bot.md")
 
@@ -19,8 +20,9 @@ LEAST_WINS = 7
 @pytest.mark.skipif(os.name != "posix", reason="the page is for the shells of Linux and macOS")
 @pytest.mark.parametrize("title", [title for title in PARTS if title != "What next"])
 def test_what_the_page_says_is_what_happens(title: str, terminal: Terminal) -> None:
-    for program in ("make", "python3", *(["node"] if "```javascript" in PARTS[title] else [])):
-        needs(program)
+    MAKE.program("make")
+    for language in ("python", *(["javascript"] if "```javascript" in PARTS[title] else [])):
+        require(language)
     if title != "Install":
         terminal.type(Typed(". .venv/bin/activate", ()))
     compared = 0

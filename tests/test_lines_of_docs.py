@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from cw import kits
 from cw.cli import main
 from cw.games.registry import GAMES
+from tests.interpreter import write_cw
 from tests.test_docs import TEXTS
 from tests.typed import ROOT, shape
 
@@ -102,9 +102,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the examples take for granted: bots, and the replay of a match."""
     folder = tmp_path_factory.mktemp("desk")
     (folder / "bin").mkdir()
-    program = folder / "bin" / "cw"
-    program.write_text(f"#!{sys.executable}\nfrom cw.cli import main\nmain(prog_name='cw')\n")
-    program.chmod(0o755)
+    write_cw(folder / "bin" / "cw")
     kits.new_bot("paint", "python", folder / "paint")
     kits.new_bot("hexagon", "python", folder / "hexagon")
     (agent,) = re.findall(r"^```python\n(# agent.py\n.*?)^```", TEXTS[COMMANDS], re.M | re.S)

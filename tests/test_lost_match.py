@@ -8,7 +8,8 @@ import re
 import pytest
 
 from cw.replays.document import decode
-from tests.typed import Terminal, Typed, needs, parts, typed
+from tests.tools import require
+from tests.typed import Terminal, Typed, parts, typed
 
 PARTS = parts("docs/lost-match.md")
 TIME = re.compile(r"\d+\.\d+ (m?s)\b")
@@ -22,7 +23,7 @@ def timeless(line: str) -> str:
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="the page is for the shells of Linux and macOS")
 def test_the_defect_that_lost_the_match_is_found_and_mended(terminal: Terminal) -> None:
-    needs("python3")
+    require("python")
     terminal.type(Typed(". .venv/bin/activate", ()))
     for one in (one for title in PARTS for one in typed(PARTS[title])):
         printed = iter([timeless(line) for line in terminal.type(one)])

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from cw.cli import main
 from cw.hub.operation.environment import declared, variable
-from tests.typed import Terminal, Typed, needs, parts, typed
+from tests.tools import MAKE
+from tests.typed import Terminal, Typed, parts, typed
 
 PARTS = parts("README.md")
 DEPLOYING = parts("docs/deploy.md")["In short"]
@@ -21,7 +22,7 @@ DEPLOYED = re.findall(r"^    (?:CW_\w+=\S+ )*cw ((?:\S+ )*\S+)(?:  .*)?$", DEPLO
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="the lines are for the shells of Linux and macOS")
 def test_each_line_of_the_readme_works_after_the_one_before(terminal: Terminal) -> None:
-    needs("make")
+    MAKE.program("make")
     terminal.type(Typed("make demo", ()))
     outputs = [terminal.type(one) for one in chain.from_iterable(map(typed, PARTS.values()))]
     printed = "\n".join(chain.from_iterable(outputs))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
+from tests.interpreter import write_cw
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -158,16 +156,21 @@ class Terminal:
             pipe.close()
 
 
+def checkout(tmp_path: Path) -> Path:
+    """Return the folder of a checkout for which the packages have been fetched."""
+    folder = tmp_path / "circuit-wars"
+    folder.mkdir()
+    for path in ROOT.iterdir():
+        if path.name not in (".git", ".venv"):
+            (folder / path.name).symlink_to(path)
+    set_up(folder / ".venv")
+    return folder
+
+
 @contextmanager
 def opened_terminal(tmp_path: Path) -> Iterator[Terminal]:
     """Return a terminal in a checkout for which the packages have been fetched."""
-    checkout = tmp_path / "circuit-wars"
-    checkout.mkdir()
-    for path in ROOT.iterdir():
-        if path.name not in (".git", ".venv"):
-            (checkout / path.name).symlink_to(path)
-    set_up(checkout / ".venv")
-    terminal = Terminal(checkout, free_port())
+    terminal = Terminal(checkout(tmp_path), free_port())
     try:
         yield terminal
     finally:
@@ -180,16 +183,6 @@ def set_up(folder: Path) -> None:
     (packages,) = folder.glob("lib/*/site-packages")
     here = [str(ROOT), *filter(os.path.isdir, sys.path)]
     (packages / "here.pth").write_text("\n".join(here), encoding="utf-8")
-    program = folder / "bin" / "cw"
-    start = f"#!{folder / 'bin' / 'python'}\nfrom cw.cli import main\nmain(prog_name='cw')\n"
-    program.write_text(start, encoding="utf-8")
-    program.chmod(0o755)
-    (folder / "demo-ready").touch()
-
-
-def needs(program: str) -> None:
-    """Skip where a program is missing, unless the tests must not be skipped."""
-    if shutil.which(program) is None:
-        if os.environ.get("CW_REQUIRE_KITS"):
-            pytest.fail(f"needs {program}")
-        pytest.skip(f"needs {program}")
+    write_cw(folder / "bin" / "cw", folder / "bin" / "python")
+    for name in ("demo-ready", "hub-ready"):
+        (folder / name).touch()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,23 +13,23 @@ import pytest
 from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, launch
 from cw.arena.referee import MatchRecord
-from cw.arena.sandbox import Policy, Sandbox, bubblewrap
+from cw.arena.sandbox import Policy, Sandbox
 from cw.arena.transports.stdio import StdioBot
 from cw.matches.spec import Isolation, MatchSpec
 from tests.arena.zoo import PATIENCE, line_of
+from tests.interpreter import PYTHON
 from tests.matches.playing import play_spec
+from tests.tools import NEEDS_BUBBLEWRAP
 
-PROBLEM = bubblewrap.problem()
-BWRAP = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs the rm of POSIX")
 RANDOM = BotSpec("random", "builtin", "random")
-BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), "off"])
+BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=NEEDS_BUBBLEWRAP), "off"])
 
 
 def program(name: str, file: Path) -> BotSpec:
     """Return the bot of a Python program, which may lie in a folder that is not there yet."""
-    return BotSpec(name, "exec", f"{sys.executable} {file}")
+    return BotSpec(name, "exec", f"{PYTHON} {file}")
 
 
 def written(folder: Path, name: str, source: str, file: str = "bot.py") -> BotSpec:

@@ -26,7 +26,6 @@ from cw.errors import Failure
 from cw.kits import new_bot
 from tests.arena.attacking import (
     BOTH,
-    BWRAP,
     POSIX,
     RANDOM,
     ROOT,
@@ -39,6 +38,7 @@ from tests.arena.attacking import (
     written,
 )
 from tests.arena.zoo import PATIENCE, fault_of, wait_until
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
@@ -76,7 +76,7 @@ FAIR = pytest.mark.skipif(
 )
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 @FAIR
 def test_a_bot_that_spins_in_many_sessions_leaves_an_honest_one_its_share(tmp_path: Path) -> None:
     """150 sessions and one would each get 1/151: of 2 cores that is 0.013 of one.
@@ -110,7 +110,7 @@ print(json.dumps(found), file=sys.stderr, flush=True)
 """
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_client_reads_neither_the_checkout_nor_other_teams(tmp_path: Path) -> None:
     other = written(tmp_path / "teams" / "other", "other", "secret = 42")
     reader = written(tmp_path / "teams" / "reader", "reader", READS)
@@ -123,7 +123,7 @@ def test_a_client_reads_neither_the_checkout_nor_other_teams(tmp_path: Path) -> 
     assert set(json.loads(stderr(played)["reader"].splitlines()[0])) <= {"cw", ".venv"}
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_client_sees_of_this_package_what_it_imports(tmp_path: Path) -> None:
     source = "import os, sys, cw.game\nfor place, _, names in os.walk(sys.argv[1]):\n"
     source += "    print(*(place + '/' + name for name in names), sep='\\n', file=sys.stderr)\n"
@@ -188,7 +188,7 @@ for port in map(int, sys.argv[1:]):
 """
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 @pytest.mark.parametrize("game", ["hexagon", "circuit-wars"])
 def test_a_bot_that_serves_or_asks_reaches_no_server_of_this_machine(
     game: str, tmp_path: Path
@@ -200,7 +200,7 @@ def test_a_bot_that_serves_or_asks_reaches_no_server_of_this_machine(
     assert stderr(played)["knocker"].splitlines() == ["Connection refused"]
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_bots_that_serve_play_each_in_a_network_of_their_own(tmp_path: Path) -> None:
     new_bot("hexagon", "python", tmp_path / "bot")
     bots = [program(name, tmp_path / "bot" / "bot.py") for name in ("one", "two")]
@@ -224,7 +224,7 @@ print(total // 2**20, file=sys.stderr, flush=True)
 """
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_bot_fills_neither_its_folder_nor_a_temporary_one(tmp_path: Path) -> None:
     bot = written(tmp_path / "bot", "filler", FILLS)
     lines = stderr(match("paint", bot, RANDOM, turns=1))["filler"].splitlines()
@@ -338,7 +338,7 @@ def test_a_service_that_says_no_address_of_its_own_is_not_started(
     assert f'"listening on {address}"' in played.faults[0].fault.detail
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 @pytest.mark.parametrize("game", ["hexagon", "circuit-wars"])
 def test_a_temporary_folder_whose_path_is_too_long_is_told(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -362,7 +362,7 @@ print("has 12 GB", file=sys.stderr, flush=True)
 """
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 @pytest.mark.skipif(
     not any("memory" in place.controllers for place in places()),
     reason="needs control groups that may be written",

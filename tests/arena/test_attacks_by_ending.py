@@ -13,7 +13,6 @@ import pytest
 from cw.arena.sandbox import Policy
 from tests.arena.attacking import (
     BOTH,
-    BWRAP,
     POSIX,
     RANDOM,
     ROOT,
@@ -23,6 +22,7 @@ from tests.arena.attacking import (
     written,
 )
 from tests.arena.zoo import PATIENCE, commands_with, wait_until
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
@@ -57,7 +57,7 @@ time.sleep(600)
 """
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_service_that_stops_its_forwarder_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

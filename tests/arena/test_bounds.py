@@ -13,8 +13,9 @@ from cw.arena.sandbox.bounds import CAUSE, LIMITS, UNBOUND, Bounds
 from cw.arena.sandbox.limits import ResourceLimits
 from cw.arena.sandbox.shares import Share
 from cw.games.rules import Fault
-from tests.arena.attacking import BWRAP, started, written
+from tests.arena.attacking import started, written
 from tests.arena.zoo import PATIENCE
+from tests.tools import NEEDS_BUBBLEWRAP
 
 WORDS = [
     ("MemoryError", "memory"),
@@ -93,7 +94,7 @@ async def ended(bot: BotSpec) -> object:
             await program.close()
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_program_that_ends_by_a_limit_says_which(tmp_path: Path) -> None:
     source = "files = [open('/dev/null') for _ in range(1000)]"
     fault = asyncio.run(ended(written(tmp_path / "bot", "bot", source)))

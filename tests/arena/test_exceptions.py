@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from time import process_time
 import pytest
 
 from cw.arena.exceptions import LONGEST, READERS, Reader, exceptions, last_exception
+from tests.tools import require
 
 PROGRAMS = {
     "python": (
@@ -90,6 +90,7 @@ PROGRAMS = {
     ),
 }
 THOROUGH = ("java", "php", "ruby", "syntax of php")
+LANGUAGE_OF = {"node": "javascript", "ruby": "ruby", "php": "php", "java": "java"}
 
 
 @pytest.mark.parametrize(
@@ -101,8 +102,8 @@ THOROUGH = ("java", "php", "ruby", "syntax of php")
 )
 def test_an_exception_is_one_line_with_its_place(name: str, tmp_path: Path) -> None:
     file, source, command, expected = PROGRAMS[name]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed")
+    if command[0] != sys.executable:
+        require(LANGUAGE_OF[command[0]])
     (tmp_path / file).write_text(source, encoding="utf-8")
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert told(ended.stderr) == expected

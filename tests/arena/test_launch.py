@@ -11,18 +11,17 @@ import pytest
 from click.testing import CliRunner
 
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import Policy, bubblewrap
+from cw.arena.sandbox import Policy
 from cw.arena.sources import program_folder
 from cw.cli import main
 from tests.matches.playing import play_match
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX"),
     pytest.mark.usefixtures("patient_painters"),
 ]
-PROBLEM = bubblewrap.problem()
-BWRAP = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
-BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=BWRAP), "off"])
+BOTH = pytest.mark.parametrize("policy", [pytest.param("require", marks=NEEDS_BUBBLEWRAP), "off"])
 
 PAINTER = """#!/bin/sh
 test -e mark || { echo "this is not my folder" >&2; exit 3; }

@@ -34,19 +34,21 @@ from cw.arena.transports.http import HttpBot
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import UsageError
 from cw.games.wire import QueryLimits, Reply, Request
-from tests.arena.attacking import BOTH, BWRAP
+from tests.arena.attacking import BOTH
 from tests.arena.zoo import BOTS, PATIENCE, commands_with, fault_of, line_of, wait_until
 from tests.ports import free_port
+from tests.tools import NEEDS_BUBBLEWRAP, PRLIMIT
 
 FOLDER = BOTS / "sandboxed"
-PRLIMIT = pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")
+NEEDS_PRLIMIT = PRLIMIT.unless(shutil.which("prlimit"))
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
 LIMITED = pytest.mark.parametrize(
-    "policy", [pytest.param("require", marks=BWRAP), pytest.param("off", marks=PRLIMIT)]
+    "policy",
+    [pytest.param("require", marks=NEEDS_BUBBLEWRAP), pytest.param("off", marks=NEEDS_PRLIMIT)],
 )
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_nothing_that_a_program_sees_of_this_machine_is_bound_for_writing(tmp_path: Path) -> None:
     box = bubblewrap.Box(
         tmp_path / "home", readable=[FOLDER], files=[FOLDER / "reads_what_it_can.py"]
@@ -91,7 +93,7 @@ def known_controllers() -> frozenset[str]:
     return frozenset().union(*(place.controllers for place in places()))
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_fork_bomb_stays_small_also_for_root() -> None:
     sandbox = Sandbox("require", ResourceLimits(processes=40))
     line = first_line("forks_without_end", sandbox=sandbox)
@@ -99,7 +101,7 @@ def test_a_fork_bomb_stays_small_also_for_root() -> None:
     assert int(line.split()[-1]) < 40
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_the_limit_of_processes_is_for_each_bot() -> None:
     async def play() -> list[int]:
         sandbox = Sandbox("require", ResourceLimits(processes=40))
@@ -158,7 +160,7 @@ def test_the_environment_is_clean(policy: Policy, monkeypatch: pytest.MonkeyPatc
     assert set(env) - {"LC_CTYPE", "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "USERPROFILE"} <= names
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_no_other_files_are_seen(tmp_path: Path) -> None:
     opponent = tmp_path / "opponent"
     opponent.mkdir()
@@ -173,7 +175,7 @@ def test_no_other_files_are_seen(tmp_path: Path) -> None:
     assert {name for name, readable in report.items() if readable} == {"/usr", ".", own}
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_only_the_working_copy_and_tmp_can_be_written() -> None:
     places = ["/usr", "/etc", "/", "/dev", "/root", "/home", "/dev/shm", "/tmp", "."]
     report = json.loads(first_line("writes_where_it_can", *places, sandbox=Sandbox("require")))
@@ -181,14 +183,14 @@ def test_only_the_working_copy_and_tmp_can_be_written() -> None:
     assert not Path("/tmp/left-by-a-bot").exists()
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_no_other_processes_are_seen() -> None:
     report = json.loads(first_line("looks_at_the_others", sandbox=Sandbox("require")))
     assert 0 < len(report) < 5
     assert not any("pytest" in command for command in report)
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_there_is_no_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
@@ -214,7 +216,7 @@ def test_a_web_service_can_be_reached(policy: Policy) -> None:
     assert asyncio.run(play()) == 200
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_daemon_without_mark_dies_with_its_namespace(tmp_path: Path) -> None:
     async def play() -> str:
         sign = f"daemon-of-{tmp_path.name}-{os.getpid()}"
@@ -228,7 +230,7 @@ def test_a_daemon_without_mark_dies_with_its_namespace(tmp_path: Path) -> None:
     wait_until(lambda: not commands_with(sign))
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_how_a_bot_ended_is_seen_through_the_walls() -> None:
     async def play(code: str) -> str:
         with Sandbox("require").prepare([sys.executable, "-c", code]) as launch:
@@ -244,7 +246,7 @@ def test_how_a_bot_ended_is_seen_through_the_walls() -> None:
     assert "ZeroDivisionError" in asyncio.run(play("1 / 0"))
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 @pytest.mark.parametrize("moment", [0.0, 0.01, 0.05, 0.3])
 def test_nothing_is_left_when_cancelled(moment: float) -> None:
     sign = f"cancelled-{os.getpid()}-{moment}"
@@ -284,7 +286,7 @@ def test_what_protects_us_is_said_loudly(monkeypatch: pytest.MonkeyPatch, tmp_pa
         bubblewrap.problem.cache_clear()
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_null_device_that_cannot_be_used_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -298,7 +300,7 @@ def test_a_null_device_that_cannot_be_used_is_named(
         bubblewrap.problem.cache_clear()
 
 
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_auto_takes_bubblewrap_where_it_works() -> None:
     with Sandbox().prepare([sys.executable]) as launch:
         walls, each, together = launch.protection.split("; ")

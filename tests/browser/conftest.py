@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from cw.web.settings import SiteSettings
 from tests.browser.axe import SCREENS
 from tests.conftest import FakeClock, Serve
 from tests.effort import first_is_fast
+from tests.tools import BROWSER
 
 SLOW = 60_000
 """Milliseconds in which a page has done what is waited for, on the slowest machine too."""
@@ -56,13 +56,7 @@ PROGRAMS = ("chromium-headless-shell", "chromium")
 
 def find_chromium() -> str:
     """Return the path of Chromium; without one, skip or fail as CW_REQUIRE_BROWSER says."""
-    path = os.environ.get("CW_CHROMIUM") or next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if path is None:
-        word = "there is no chromium: install it or set CW_CHROMIUM to its path"
-        if os.environ.get("CW_REQUIRE_BROWSER"):
-            pytest.fail(word)
-        pytest.skip(word)
-    return path
+    return os.environ.get("CW_CHROMIUM") or BROWSER.program(*PROGRAMS)
 
 
 @dataclass(frozen=True)

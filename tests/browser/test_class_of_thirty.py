@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from itertools import combinations_with_replacement, count
@@ -19,6 +18,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import SLOW
 from tests.conftest import Serve
 from tests.server.served import serving_process
+from tests.tools import BASH, CURL, require
 
 FOLDER: Final = Path(__file__).parent / "class_of_thirty"
 PAUSE: Final = "0.05"
@@ -38,9 +38,9 @@ ROOMS: Final = [*PAIRS, ("page", "python"), ("bash", "page")]
 def test_thirty_clients_of_four_kinds_play_in_fifteen_rooms(
     browser: Browser, serve: Serve, tmp_path: Path
 ) -> None:
-    missing = [tool for tool in ("bash", "curl", "node") if shutil.which(tool) is None]
-    if missing:
-        pytest.skip(f"install {', '.join(missing)} to let clients of these kinds play")
+    BASH.program("bash")
+    CURL.program("curl")
+    require("javascript")
     site = Flask("class")
     site.add_url_rule("/", view_func=lambda: send_from_directory(FOLDER, "client.html"))
     origin, numbers = serve(site), count(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,13 +16,13 @@ from cw.hub.competitions.daily.verbs import GameIsOpen
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
-from cw.kits import LANGUAGES
 from tests.browser.conftest import watch
 from tests.hub.campaign import HASTY, Role, roles, run, wait_until
 from tests.hub.daily_hub import Hub
 from tests.hub.served_bots import Bots, serving_bots
 from tests.hub.sites import PASSWORD, Visitor
 from tests.kits.running import Kit, build, serving
+from tests.tools import require
 
 pytestmark = pytest.mark.thorough
 
@@ -70,11 +69,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def kits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kit]:
     languages = ("php", *OTHERS.values())
     for language in languages:
-        if LANGUAGES[language].missing():
-            reason = f"{language} is missing: apt install {LANGUAGES[language].packages}"
-            if os.environ.get("CW_REQUIRE_KITS"):
-                pytest.fail(reason)
-            pytest.skip(reason)
+        require(language)
     folder = tmp_path_factory.mktemp("kits")
     return {language: build(GAME, language, folder / language) for language in languages}
 

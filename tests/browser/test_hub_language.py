@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
-from cw.arena.sandbox import bubblewrap
 from tests.browser.test_hub_bots import check_page
 from tests.browser.test_hub_people import (
     Walk,
@@ -13,8 +11,9 @@ from tests.browser.test_hub_people import (
     walk,  # noqa: F401 - a fixture
 )
 from tests.hub.bots.workshop.test_language_of_draft import VERSIONS, run_languages
+from tests.tools import NEEDS_BUBBLEWRAP
 
-pytestmark = pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
+pytestmark = NEEDS_BUBBLEWRAP
 
 
 def test_a_draft_goes_from_one_language_to_another(walk: Walk) -> None:  # noqa: F811

@@ -17,7 +17,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import func, select
 
-from cw.arena.sandbox import bubblewrap
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.rated import verbs as rated
@@ -32,8 +31,9 @@ from cw.hub.store.tables import Bot, Match, MatchParticipant
 from tests.browser.conftest import Watcher, watch
 from tests.hub.campaign import HASTY, Role, roles, run, wait_until
 from tests.hub.sites import PASSWORD
+from tests.tools import NEEDS_BUBBLEWRAP
 
-pytestmark = pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
+pytestmark = NEEDS_BUBBLEWRAP
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOWLY = 240_000

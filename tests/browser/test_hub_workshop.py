@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.workshop import tasks
 from tests.browser.axe import on_each_screen
 from tests.browser.test_hub_bots import check_page, do_jobs
@@ -16,8 +15,9 @@ from tests.browser.test_hub_people import (
 )
 from tests.browser.test_workshop import type_over
 from tests.hub.bots.workshop.test_workshop_runs import working
+from tests.tools import NEEDS_BUBBLEWRAP
 
-pytestmark = pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
+pytestmark = NEEDS_BUBBLEWRAP
 
 
 def test_a_bot_is_typed_kept_saved_and_played(walk: Walk) -> None:  # noqa: F811

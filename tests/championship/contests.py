@@ -14,15 +14,12 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from cw.arena.sandbox import bubblewrap
 from cw.assets import asset
 from cw.championship.entries import Entry
 from cw.cli import main
 
 CLIENT = asset("game_ai.py").read_text(encoding="utf-8")
 FIRST_FREE = CLIENT.replace("random.choice(board.free_borders())", "board.free_borders()[0]")
-
-WALLED = bubblewrap.problem() is None
 
 
 def make_teams(folder: Path, sources: dict[str, str], program: str = "game_ai.py") -> Path:

@@ -16,7 +16,7 @@ import pytest
 
 from cw.championship.journal import load_progress
 from cw.games.registry import load_game
-from cw.kits import LANGUAGES, new_bot
+from cw.kits import new_bot
 from cw.replays import document as replay
 from cw.replays.verify import verify
 from tests.championship.contests import (
@@ -31,6 +31,7 @@ from tests.championship.contests import (
 )
 from tests.documented import installed, programs
 from tests.effort import amount
+from tests.tools import require
 
 QUICK = ("--option", "turns=10")
 KILLS = amount(1, 3, "CW_KILLS")
@@ -47,9 +48,8 @@ def verify_replays(game: str, out: Path) -> None:
 @pytest.mark.thorough
 def test_eight_paint_bots_in_four_languages(tmp_path: Path) -> None:
     languages = ("python", "javascript", "ruby", "php")
-    missing = [name for name in languages if LANGUAGES[name].missing()]
-    if missing and not os.environ.get("CW_REQUIRE_KITS"):
-        pytest.skip(f"this machine lacks {', '.join(missing)}")
+    for language in languages:
+        require(language)
     teams = tmp_path / "teams"
     for number in range(8):
         language = languages[number % 4]

@@ -16,10 +16,10 @@ from cw.games.registry import load_game
 from cw.replays import document as replay
 from cw.replays.verify import verify
 from tests import patience
-from tests.arena.attacking import BWRAP
 from tests.arena.test_attacks import FAIR, FILLS, HOARDS, KNOCKS, NESTS, SPINS
 from tests.arena.zoo import commands_with, wait_until
 from tests.championship.contests import FIRST_FREE, lines_of, make_teams, report_of
+from tests.tools import NEEDS_BUBBLEWRAP
 
 ROOT = Path(__file__).resolve().parents[2]
 MOVES = 5
@@ -169,7 +169,7 @@ def choose(board, player):
 
 
 @pytest.mark.thorough
-@BWRAP
+@NEEDS_BUBBLEWRAP
 def test_a_client_that_fills_its_disk_loses_its_own_matches_only(tmp_path: Path) -> None:
     sources = {"ann": FIRST_FREE, "bob": FIRST_FREE, "eve": client(f"FILLS = {FILLS!r}\n{FULL}")}
     make_teams(tmp_path / "teams", sources)
@@ -193,7 +193,7 @@ def test_a_client_that_fills_its_disk_loses_its_own_matches_only(tmp_path: Path)
 
 
 @pytest.mark.thorough
-@BWRAP
+@NEEDS_BUBBLEWRAP
 @FAIR
 def test_an_honest_client_wins_against_a_team_that_tries_everything(tmp_path: Path) -> None:
     teams, sign = tmp_path / "teams", token_hex()

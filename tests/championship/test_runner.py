@@ -23,7 +23,6 @@ from cw.replays.verify import verify
 from tests.championship.contests import (
     CLIENT,
     FIRST_FREE,
-    WALLED,
     built_in,
     cw,
     lines_of,
@@ -32,6 +31,7 @@ from tests.championship.contests import (
     tables_of,
     wait_for_a_result,
 )
+from tests.tools import NEEDS_BUBBLEWRAP
 
 KILLS = int(os.environ.get("CW_KILLS", "3"))
 
@@ -61,7 +61,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
+@NEEDS_BUBBLEWRAP
 def test_everyone_pays_for_its_own_mistakes_only(tmp_path: Path) -> None:
     teams = make_teams(
         tmp_path / "teams", {"honest": FIRST_FREE, "steady": FIRST_FREE} | MISBEHAVING
@@ -111,7 +111,7 @@ def other(line: dict[str, Any]) -> str:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
+@NEEDS_BUBBLEWRAP
 def test_killed_at_any_instant_it_loses_nothing(tmp_path: Path) -> None:
     places = {"ann": "0", "bob": "-1", "cid": "len(board.free_borders()) // 2"}
     sources = {
@@ -143,7 +143,7 @@ def test_killed_at_any_instant_it_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
+@NEEDS_BUBBLEWRAP
 def test_logs_and_replays_tell_every_game(tmp_path: Path) -> None:
     teams = make_teams(tmp_path / "teams", {"ann": FIRST_FREE, "bob": CLIENT})
     out = tmp_path / "out"
@@ -174,7 +174,7 @@ def stem(line: dict[str, Any]) -> str:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
+@NEEDS_BUBBLEWRAP
 def test_ctrl_c_finishes_the_games_in_flight(tmp_path: Path) -> None:
     teams = make_teams(tmp_path / "teams", dict.fromkeys(("ann", "bob", "cid"), CLIENT))
     out = tmp_path / "out"
@@ -210,7 +210,7 @@ def is_pending(process: int, number: int) -> bool:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
+@NEEDS_BUBBLEWRAP
 def test_a_game_in_flight_can_be_watched_and_not_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from cw.championship.teams import Team, UnfitTeam, read_each, read_teams
 from cw.errors import UsageError
 from tests.championship.contests import CLIENT, make_teams
+from tests.interpreter import PYTHON
 
 BOT = "print('ready')\n"
 
@@ -152,7 +153,7 @@ def test_circuit_wars_takes_the_client_of_the_course_or_a_program(tmp_path: Path
 )
 def test_a_team_says_how_it_is_run(folder: Path, about: str, spec: str) -> None:
     ann = with_about(folder, about)[0]
-    assert ann.bot.spec == spec.format(folder=folder / "ann", python=sys.executable)
+    assert ann.bot.spec == spec.format(folder=folder / "ann", python=PYTHON)
 
 
 @pytest.mark.parametrize("way", ["run = 'python3 {}'", "bot = '{}'", "bot = 'exec:python3 {}'"])
@@ -209,7 +210,7 @@ def test_what_a_team_tells_on_windows_keeps_its_backslashes(
     (folder / "ann" / r"my bot\bot.py").write_text(BOT)
     (folder / "ann" / "bot.py").unlink()
     bot = with_about(folder, about)[0].bot
-    assert bot.spec == spec.format(folder=folder / "ann", python=sys.executable)
+    assert bot.spec == spec.format(folder=folder / "ann", python=PYTHON)
     assert str(folder / "ann" / r"my bot\bot.py") in bot.command
 
 

@@ -15,10 +15,11 @@ from cw.championship.validation import CLIENTS, Trial, lanes_for
 from cw.matches.spec import Isolation
 from tests import seed_clients
 from tests.arena.zoo import wait_until
-from tests.championship.contests import WALLED, built_in, cw, lines_of, make_teams, service
+from tests.championship.contests import built_in, cw, lines_of, make_teams, service
 from tests.matches.bots_of_games import HEXAGON, PAINT
 from tests.patience import PROGRAM
 from tests.processes import NEEDS_PROC, descendants, is_running
+from tests.tools import NEEDS_BUBBLEWRAP, PROBLEM
 
 GAME = ("--game", "paint", "--option", "turns=5")
 BROKEN = PAINT + "\ndef f(:\n"
@@ -188,7 +189,7 @@ def is_bot(pid: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not WALLED, reason="bubblewrap does not work here")
+@NEEDS_BUBBLEWRAP
 def test_clients_play_with_an_id_of_their_own_whatever_the_folder(tmp_path: Path) -> None:
     sources = {"Team 4": seed_clients.QUICK_PYTHON, "zoe": seed_clients.QUICK_PYTHON}
     folder = make_teams(tmp_path / "teams", sources)
@@ -211,6 +212,6 @@ def test_clients_that_pause_are_tried_many_at_a_time() -> None:
     assert lanes_for("paint", "off", 3) == 3
     # They would share a port.
     assert lanes_for("circuit-wars", "off", None) == lanes_for("circuit-wars", "off", 3) == 1
-    if WALLED:
+    if PROBLEM is None:
         assert lanes_for("circuit-wars", "auto", None) == CLIENTS * cores()
         assert lanes_for("circuit-wars", "auto", 3) == 3

@@ -39,10 +39,10 @@ from bench.client import connect, get
 from bench.plain_server import PLAIN
 from bench.rows import INSTALL, Effort, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, running
-from cw.arena.sandbox import bubblewrap
 from cw.assets import asset
 from cw.cli import main
 from cw.cli.bench import PARTS
+from tests.tools import NEEDS_BUBBLEWRAP, YARDSTICKS
 
 TINY = Effort(repeats=2, seconds=0.005, matches=1, rooms=2, size=1)
 
@@ -104,14 +104,14 @@ def test_fast_board_gives_a_row_for_each_yardstick() -> None:
 @pytest.mark.parametrize("name", fast_board.YARDSTICKS)
 def test_a_yardstick_that_is_installed_plays_a_game(name: str) -> None:
     if name not in fast_board.installed():
-        pytest.skip(f"{name} is {INSTALL}")
+        YARDSTICKS.missing()
     assert 7 <= fast_board.YARDSTICKS[name](Random(1))() <= 300
 
 
 def test_environments_play_whole_games_in_the_same_loop() -> None:
     environments = envs.installed()
     if not environments:
-        pytest.skip(f"PettingZoo's games are {INSTALL}")
+        YARDSTICKS.missing()
     assert 9 <= envs.play(environments[envs.OURS], Random(1)) <= 24
     rows = envs.rows(TINY)
     check(rows, "envs")
@@ -437,7 +437,7 @@ def test_replays_are_smaller_than_with_whole_frames() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
+@NEEDS_BUBBLEWRAP
 def test_runs_on_a_hub_are_timed_beside_pages_of_others() -> None:
     with hub_workshop.hub() as address:
         ends, pages = asyncio.run(hub_workshop.many(address, 2))

@@ -13,7 +13,7 @@ import pytest
 
 from cw.championship.config import settings_of
 from cw.championship.teams import read_teams
-from cw.kits import LANGUAGES, new_bot
+from cw.kits import new_bot
 from cw.replays.document import decode
 from tests import patience
 from tests.championship.contests import (
@@ -24,6 +24,7 @@ from tests.championship.contests import (
     lines_of,
     make_teams,
 )
+from tests.tools import needs_language
 
 ILLEGAL = CLIENT.replace("return random.choice(board.free_borders())", 'return (0, 0, "up")')
 PAINTERS = ("random", "greedy", "walker")
@@ -55,7 +56,7 @@ class TestNew:
         assert [json.loads(line)["ok"] for line in result.stdout.splitlines()] == [True, True]
 
     @pytest.mark.thorough
-    @pytest.mark.skipif(bool(LANGUAGES["python"].missing()), reason="python3 is missing")
+    @needs_language("python")
     def test_example_teams_of_another_game_are_made_and_valid(self, tmp_path: Path) -> None:
         folder = tmp_path / "teams"
         scaffold = cw("new", folder, "--game", "paint")

@@ -6,7 +6,6 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,8 @@ from click.testing import CliRunner
 
 from cw.cli import main
 from cw.version import commit, version_line
+from tests.interpreter import write_cw
+from tests.tools import BASH, CLONE
 from tests.typed import ROOT
 
 
@@ -30,7 +31,7 @@ def test_another_shell_is_refused_with_those_that_there_are() -> None:
     assert "'tcsh' is not one of 'bash', 'zsh', 'fish'" in done.output
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@BASH.unless(shutil.which("bash"))
 @pytest.mark.parametrize(
     ("line", "completed"),
     [
@@ -43,9 +44,7 @@ def test_another_shell_is_refused_with_those_that_there_are() -> None:
 def test_bash_completes_commands_and_options(tmp_path: Path, line: str, completed: str) -> None:
     script = tmp_path / "completion.sh"
     script.write_text(CliRunner().invoke(main, ["completion", "bash"]).output)
-    program = tmp_path / "cw"
-    program.write_text(f"#!{sys.executable}\nfrom cw.cli import main\nmain(prog_name='cw')\n")
-    program.chmod(0o755)
+    write_cw(tmp_path / "cw")
     words = " ".join(f'"{word}"' for word in line.split())
     typed = f". {script}; COMP_WORDS=({words}); COMP_CWORD={len(line.split()) - 1}; "
     typed += '_cw_completion cw; printf "%s\\n" "${COMPREPLY[@]}"'
@@ -66,7 +65,7 @@ def test_the_version_names_commit_and_python() -> None:
     assert f"Python {platform.python_version()}" in line
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is not a clone")
+@CLONE.unless((ROOT / ".git").exists() and shutil.which("git"))
 def test_the_commit_is_that_of_the_checkout() -> None:
     head = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True

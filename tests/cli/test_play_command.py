@@ -18,8 +18,10 @@ from click.testing import CliRunner, Result
 
 from cw.cli import main
 from cw.replays import document as replay
+from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import PAINT, write
 from tests.processes import NEEDS_PROC, descendants, is_running
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
@@ -162,8 +164,8 @@ def test_a_table_fits_the_terminal(columns: int) -> None:
 
 
 def test_a_pipe_that_is_closed_early_is_no_error() -> None:
-    words = f"{sys.executable} -m cw simulate circuit-wars greedy random --games 4 --option size=3"
-    for command in (words, f"{sys.executable} -m cw bots", f"{sys.executable} -m cw bots kits"):
+    words = f"{PYTHON} -m cw simulate circuit-wars greedy random --games 4 --option size=3"
+    for command in (words, f"{PYTHON} -m cw bots", f"{PYTHON} -m cw bots kits"):
         done = subprocess.run(
             f"{command} | head -1",
             shell=True,
@@ -277,7 +279,6 @@ def test_a_crash_is_told_once_and_its_turn_can_be_typed(tmp_path: Path) -> None:
         "turn 4: me: crashed: the program exited early (exit code 1):"
         " ValueError: my bug (bot.py, line 11)"
     )
-    assert "bubblewrap" not in result.stderr
     typed = shlex.split(repeat.removeprefix("repeat it: cw ").partition(" | ")[0])
     assert typed[-2:] == ["--turn", "4"]
     (turn,) = [json.loads(cw(*typed).stdout)]
@@ -289,6 +290,13 @@ def test_a_crash_is_told_once_and_its_turn_can_be_typed(tmp_path: Path) -> None:
     )
     (fault,) = report["players"][1]["faults"]
     assert fault["turn"] == 3, "in JSON the turns before it are counted"
+
+
+@NEEDS_BUBBLEWRAP
+def test_how_a_program_is_isolated_is_not_told_where_it_is_as_usual(tmp_path: Path) -> None:
+    match = ("play", "paint", "builtin:random", write(tmp_path, PAINT), "--option", "turns=2")
+    assert "bubblewrap" not in cw(*match).stderr
+    assert "bubblewrap" in cw(*match, "-v").stderr
 
 
 def test_how_a_program_is_isolated_is_told_where_it_is_weak(tmp_path: Path) -> None:

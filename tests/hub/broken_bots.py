@@ -5,16 +5,21 @@ from __future__ import annotations
 import hmac
 import json
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from email.message import Message
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 SECRET = "5e" * 32
 NO_MOVES = b'{"moves":[]}'
@@ -233,9 +238,12 @@ def serving(bot: Broken, certificate: Path | None = None) -> Iterator[str]:
 
 def self_signed(folder: Path) -> Path:
     """Make a certificate that nobody trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now).not_valid_after(now + timedelta(days=2))
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     cert = folder / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    files = ["-keyout", str(cert), "-out", str(folder / "public.pem"), "-subj", "/CN=127.0.0.1"]
-    subprocess.run([*command, *files], check=True, capture_output=True)
-    cert.write_bytes(cert.read_bytes() + (folder / "public.pem").read_bytes())
+    cert.write_bytes(private + builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM))
     return cert

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,8 +13,8 @@ from pathlib import Path
 import requests
 
 from tests.hub.campaign import ROOT
-from tests.hub.services import missing
 from tests.ports import free_port
+from tests.tools import CADDY
 
 CADDYFILE = ROOT / "deploy" / "Caddyfile"
 
@@ -57,9 +56,7 @@ def new_caddy(folder: Path) -> Caddy:
 @contextmanager
 def running(caddy: Caddy, upstream: str, **settings: str) -> Iterator[None]:
     """Run a Caddy before a server, such as `127.0.0.1:8000`; `settings` are of the file."""
-    program = shutil.which("caddy")
-    if program is None:
-        missing("Caddy")
+    program = CADDY.program("caddy")
     environment = os.environ | {
         "HOME": str(caddy.folder),
         "XDG_DATA_HOME": str(caddy.folder),

@@ -147,6 +147,8 @@ def resources(database_url: str, tmp_path: Path, hub_clock: StillClock) -> Itera
         database_url=database_url,
         master_keys="k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
         secret_key="0" * 64,
+        # Its pages are the same on a machine without bubblewrap; tests that run programs need that.
+        hosting="sandboxed",
     )
     with ExitStack() as stack:
         # That the tables are there need not be asked again for each test.

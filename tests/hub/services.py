@@ -25,8 +25,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from tests.ports import free_port
+from tests.tools import POSTGRESQL, REDIS, SWIFT
 
-SWIFT = Path("/usr/lib/python3/dist-packages/swift")
+SWIFT_FOLDER = Path("/usr/lib/python3/dist-packages/swift")
 """Debian's python3-swift; its Python, and no other, has what that needs."""
 
 SERVER = "postgresql+psycopg://postgres@127.0.0.1:5432"
@@ -47,13 +48,6 @@ def demand(service: str) -> None:
         pytest.fail(f"this test needs {service}: mark it thorough")
 
 
-def missing(service: str) -> None:
-    """Skip a test without a service, or fail where none may be missing."""
-    if os.environ.get("CW_REQUIRE_SERVICES"):
-        pytest.fail(f"{service} is not running")
-    pytest.skip(f"{service} is not running")
-
-
 @contextmanager
 def new_postgresql() -> Iterator[str]:
     """Make a database in the PostgreSQL of this machine; gives its address."""
@@ -66,7 +60,7 @@ def new_postgresql() -> Iterator[str]:
             # It is not to survive a power cut, so that no commit need wait for the disk.
             connection.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off"))
     except OperationalError:
-        missing("PostgreSQL")
+        POSTGRESQL.missing()
     try:
         yield f"{SERVER.replace('+psycopg', '')}/{name}"
     finally:
@@ -128,12 +122,10 @@ class Redis:
 
     def start(self) -> None:
         demand("Redis")
-        program = shutil.which("redis-server")
-        if program is None:
-            missing("Redis")
+        program = REDIS.program("redis-server")
         about = ["--bind", *self.addresses, "--port", str(self.port), "--save", ""]
         about += ["--protected-mode", "no"]
-        command = [str(program), *about, "--dir", str(self.folder)]
+        command = [program, *about, "--dir", str(self.folder)]
         with (self.folder / "redis.log").open("ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log)
         while not is_open(self.port):
@@ -154,7 +146,7 @@ class PostgreSQL:
         demand("PostgreSQL")
         folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         if not folders:
-            missing("PostgreSQL")
+            POSTGRESQL.missing()
         self.bin, self.log, self.port = folders[-1], log, free_port()
         self.addresses = ",".join(dict.fromkeys(("127.0.0.1", address)))
         self.url = f"postgresql://postgres@{address}:{self.port}/postgres"
@@ -201,8 +193,8 @@ class Swift:
 
     def start(self) -> None:
         demand("OpenStack Swift")
-        if not SWIFT.is_dir():
-            missing("OpenStack Swift")
+        if not SWIFT_FOLDER.is_dir():
+            SWIFT.missing()
         program = Path(__file__).parent / "swift_server.py"
         command = ["/usr/bin/python3", str(program), str(self.folder), str(self.port)]
         with (self.folder / "swift.log").open("ab") as log:

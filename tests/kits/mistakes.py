@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from cw.kits import LANGUAGES, new_bot
-from tests.kits.running import require, shell
+from tests.kits.running import shell
 from tests.once import once
+from tests.tools import require
 
 CALL = 6
 """The first call of `choose` in which a bot makes its mistake."""

@@ -56,16 +56,6 @@ class Kit:
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def require(language: str) -> None:
-    """Skip a test if this machine cannot build and run bots in a language."""
-    if missing := LANGUAGES[language].missing():
-        reason = f"{language} bots need {', '.join(missing)}: apt install "
-        reason += LANGUAGES[language].packages
-        if os.environ.get("CW_REQUIRE_KITS"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-
-
 def build(game: str, language: str, folder: Path) -> Kit:
     """Copy a kit as `cw new-bot` does and build it by its own command."""
     new_bot(game, language, folder)

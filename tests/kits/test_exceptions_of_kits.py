@@ -12,7 +12,8 @@ from cw.arena.bots import BotSpec, read_bots
 from cw.kits import LANGUAGES, new_bot
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
-from tests.kits.running import require, shell
+from tests.kits.running import shell
+from tests.tools import require
 
 FAST = ("python", "javascript")
 

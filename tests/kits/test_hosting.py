@@ -19,7 +19,8 @@ from cw.kits import LANGUAGES, games, new_bot
 from tests.kits import containers
 from tests.kits.hosting import PORTS, PUSHED, files
 from tests.kits.judging import vectors
-from tests.kits.running import PATIENCE, Kit, require, running, shell
+from tests.kits.running import PATIENCE, Kit, running, shell
+from tests.tools import require
 
 ANY_ADDRESS = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 """An address of this machine that only those have who listen on all."""

@@ -24,8 +24,9 @@ from tests.conftest import Serve
 from tests.kits import matrix
 from tests.kits.judging import Document, check, vectors
 from tests.kits.make_vectors import MAKERS, VECTORS, text
-from tests.kits.running import PATIENCE, Kit, built, require, running, serving
+from tests.kits.running import PATIENCE, Kit, built, running, serving
 from tests.kits.steps import API_KEY
+from tests.tools import require
 
 FAST = {
     "circuit-wars": "python",

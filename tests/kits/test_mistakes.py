@@ -13,7 +13,7 @@ from cw.cli import main
 from cw.cli.output.last_words import LOGGED
 from cw.games.registry import GAMES
 from tests.kits.mistakes import FORMS, mistaken, with_mistake
-from tests.kits.running import require
+from tests.tools import require
 
 OPPONENTS = {"end-of-codes": "idle", "paint": "walker"}
 SHORT = {

@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from cw.lab.ask import ask, turns_of
 from cw.lab.asked import AskedAnswer, Asking
 from cw.matches.spec import Isolation
 from tests.documented import installed, programs
+from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import SOURCES, served, write
 from tests.matches.playing import play_match
 
@@ -191,7 +191,7 @@ def test_a_client_that_does_not_register_is_told(tmp_path: Path) -> None:
 def test_a_service_is_asked_at_its_address_and_its_secret_is_not_shown(tmp_path: Path) -> None:
     bot = served("code-battle", "gatherer")
     document = match("code-battle", bot)
-    program = f"{sys.executable} -m cw bots serve code-battle gatherer --port 0"
+    program = f"{PYTHON} -m cw bots serve code-battle gatherer --port 0"
     environment = {**os.environ, "BOT_SECRET": "geheim"}
     with subprocess.Popen(
         shlex.split(program), stdout=subprocess.PIPE, text=True, env=environment

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+
+from tests.interpreter import PYTHON
 
 PAINT = """
 import json, sys
@@ -237,4 +238,4 @@ def write(folder: Path, source: str, *changes: tuple[str, str]) -> str:
 
 def served(game: str, strategy: str) -> str:
     """Return the bot argument of a built-in strategy in a process of its own, over the wire."""
-    return f"exec:{sys.executable} -m cw bots serve {game} {strategy}"
+    return f"exec:{PYTHON} -m cw bots serve {game} {strategy}"

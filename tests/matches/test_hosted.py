@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchSpec
 from cw.replays.verify import verify
+from tests.interpreter import PYTHON
 from tests.matches.playing import Played, play_match
 
 HONEST = """
@@ -54,7 +54,7 @@ def client(folder: Path, name: str, *changes: tuple[str, str]) -> str:
     place = folder / name
     place.mkdir()
     (place / "client.py").write_text(source)
-    return f"{name}=exec:{sys.executable} {place / 'client.py'} {name}"
+    return f"{name}=exec:{PYTHON} {place / 'client.py'} {name}"
 
 
 def play(bots: list[str], sandbox: Any, **options: Any) -> Played:
@@ -73,7 +73,7 @@ def test_two_clients_play_to_the_end(tmp_path: Path, sandbox: str) -> None:
 
 def test_a_kit_registers_under_the_name_that_it_must_have(tmp_path: Path) -> None:
     kits.new_bot("circuit-wars", "python", tmp_path / "kit")
-    bots = [f"Wirey=exec:{sys.executable} {tmp_path / 'kit/bot.py'}", "builtin:random"]
+    bots = [f"Wirey=exec:{PYTHON} {tmp_path / 'kit/bot.py'}", "builtin:random"]
     options = {"size": 3, "timeout": 60}
     result = play_match("circuit-wars", bots, 5, options, ["Wirey.username=Wirey"]).result
     assert (result.reason, result.faults) == ("finished", ())

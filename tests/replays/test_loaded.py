@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from cw.notebook import play
 from cw.replays import load
 from cw.replays.document import encode
 from cw.replays.loaded import LoadedReplay
+from tests.tools import PANDAS
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,8 @@ def test_a_table_needs_pandas_and_says_so(
 
 @pytest.mark.thorough
 def test_a_table_of_pandas_has_a_row_for_each_action(replay: LoadedReplay) -> None:
-    pytest.importorskip("pandas")
+    if find_spec("pandas") is None:
+        PANDAS.missing()
     table = replay.to_dataframe()
     assert list(table.columns) == ["turn", "player", "name", "action", "fault", "ms"]
     assert len(table) == 12

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.tools import IP
+
 MINE = f"cw{os.getpid()}"
 """How the names of all that is made begin: they must not be another's, and are short."""
 
@@ -108,7 +110,7 @@ def hosts(number: int) -> Iterator[Sequence[Host]]:
 def joined(members: Sequence[Host]) -> Iterator[None]:
     """Let hosts of one network reach each other and this machine, which is its first address."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("networks are made by root, with the command ip")
+        IP.missing()
     network = f"{members[0].network}.0/24"
     assert not ip("route", "show", network), f"{network} is in use here: see ip -br address"
     with ExitStack() as stack:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from cw.errors import UsageError
 from cw.games import registry
 from cw.games.registry import GAMES
+from tests.interpreter import PYTHON
 from tests.matches.playing import Played, play_match
 
 WAITING = """
@@ -40,7 +40,7 @@ def paint_without_a_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
 def program(folder: Path, text: str, *arguments: object) -> str:
     file = folder / "bot.py"
     file.write_text(text, encoding="utf-8")
-    return f"exec:{sys.executable} {file} {' '.join(map(str, arguments))}"
+    return f"exec:{PYTHON} {file} {' '.join(map(str, arguments))}"
 
 
 def play(*bots: str, turns: int = 3, timeout: float = 60) -> Played:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from cw import kits
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots import builds, packages
 from cw.hub.bots.packages import UnfitUpload
 from cw.hub.bots.versions.languages import installed
@@ -16,12 +15,13 @@ from cw.kits import LANGUAGES
 from tests.hub.bots.test_programs_of_people import Owner, register, upload
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site, words_of
+from tests.tools import NEEDS_BUBBLEWRAP, needs_language
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
-NO_CC = pytest.mark.skipif(bool(LANGUAGES["c"].missing()), reason="there is no C compiler")
+NEEDS_CC = needs_language("c")
 COMPILED = [name for name, language in LANGUAGES.items() if language.build]
 
 
@@ -34,7 +34,7 @@ def owner(site: Site) -> Owner:
     return Owner(site)
 
 
-@NO_CC
+@NEEDS_CC
 def test_a_compiled_program_is_built_once_and_plays(
     owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,7 +48,7 @@ def test_a_compiled_program_is_built_once_and_plays(
 
 
 @pytest.mark.thorough
-@NO_CC
+@NEEDS_CC
 def test_what_the_compiler_says_stands_with_the_version(owner: Owner) -> None:
     source = kit("paint", "c")
     assert register(owner.browser, packages.pack(source)).status_code == 303
@@ -63,7 +63,7 @@ def test_what_the_compiler_says_stands_with_the_version(owner: Owner) -> None:
 
 
 @pytest.mark.thorough
-@NO_CC
+@NEEDS_CC
 def test_warnings_of_a_build_stay_with_the_version_that_plays(owner: Owner) -> None:
     source = kit("paint", "c")
     loud = b"#warning <b>mind the gap\x1b[31m\n" + source["bot.c"]
@@ -90,7 +90,7 @@ def test_a_compiler_that_does_not_end_is_ended(
         builds.run(["/bin/sh", "-c", "trap '' TERM; sleep 1000"], tmp_path, output, output)
 
 
-@NO_CC
+@NEEDS_CC
 def test_a_compiler_that_takes_all_memory_is_ended_by_its_limit(tmp_path: Path) -> None:
     (tmp_path / "bot.c").write_text('#include "/dev/zero"\n')
     with pytest.raises(UnfitUpload, match=r"reached the limit of memory \(1 GiB"):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from sqlalchemy import select, update
 
 from cw.hub.bots import verbs as bots
@@ -26,6 +24,7 @@ from tests.hub.bots.test_player_bots import NOBODY, Owner
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site, words_of
 from tests.matches.bots_of_games import HEXAGON
+from tests.tools import language
 
 SERVER = Path(__file__).parents[2] / "bots" / "foreign" / "seed_bot.mjs"
 
@@ -33,11 +32,7 @@ SERVER = Path(__file__).parents[2] / "bots" / "foreign" / "seed_bot.mjs"
 @contextmanager
 def serving(secret: str) -> Iterator[str]:
     """Run the server with its secret; gives its address."""
-    node = shutil.which("node")
-    if node is None:
-        if os.environ.get("CW_REQUIRE_KITS"):
-            pytest.fail("there is no node")
-        pytest.skip("there is no node")
+    node = language("javascript").program("node")
     environment = {**os.environ, "SECRET": secret}
     with subprocess.Popen(
         [node, str(SERVER)], env=environment, stdout=subprocess.PIPE, text=True

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -16,7 +17,6 @@ import requests
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from cw.arena.sandbox import bubblewrap
 from cw.games.registry import load_game
 from cw.hub.accounts import audit
 from cw.hub.bots import verbs as bots
@@ -37,8 +37,8 @@ from cw.kits import LANGUAGES
 from cw.replays.document import parse
 from cw.replays.verify import verify
 from tests.hub.campaign import ROOT
-from tests.hub.conftest import ON_BOTH, ON_SQLITE
-from tests.hub.sites import Site, Visitor, words_of
+from tests.hub.conftest import ON_BOTH, ON_SQLITE, StillClock
+from tests.hub.sites import Site, Visitor, site_on, words_of
 
 pytestmark = ON_SQLITE
 
@@ -279,7 +279,17 @@ def test_what_is_wrong_stands_at_its_field(site: Site, field: str, value: str, e
 
 
 @ON_BOTH
-def test_the_games_with_a_running_competition_are_offered(site: Site) -> None:
+@pytest.mark.parametrize("hosting", ["sandboxed", "off"])
+def test_the_games_with_a_running_competition_are_offered(
+    resources: Resources, hub_clock: StillClock, hosting: str
+) -> None:
+    settings = replace(resources.settings, hosting=hosting)
+    with site_on(replace(resources, settings=settings), hub_clock) as site:
+        site.open_competition("hexagon")
+        offers_what_can_be_entered(site, has_workshop=hosting == "sandboxed")
+
+
+def offers_what_can_be_entered(site: Site, *, has_workshop: bool) -> None:
     ann, none_runs = site.player("Ann"), "No competition that new bots can enter is running."
 
     def offered(kind: str = "address") -> list[str]:
@@ -297,9 +307,8 @@ def test_the_games_with_a_running_competition_are_offered(site: Site) -> None:
             competition = competitions.new(session, site.clock, kind, game)
             competitions.set_state(session, site.clock, competition.id, "running")
     assert offered() == ["code-battle", "hexagon"]
-    if bubblewrap.problem() is None:
+    if has_workshop:
         assert offered("program") == ["code-battle", "end-of-codes", "hexagon", "paint"]
-    has_workshop = bubblewrap.problem() is None
     assert way_to_write() == (WORKSHOP if has_workshop else "/bots/new?game=hexagon")
     form = ann.open("/bots/new?kind=address").text
     assert none_runs not in form

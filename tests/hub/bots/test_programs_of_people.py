@@ -18,7 +18,6 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw import kits
-from cw.arena.sandbox import bubblewrap
 from cw.hub.accounts import users
 from cw.hub.bots import packages
 from cw.hub.bots import verbs as bots
@@ -44,9 +43,10 @@ from cw.hub.store.tables import BotActivation, BotVersion, Match, MatchParticipa
 from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.program import make_admin, program_of
 from tests.hub.sites import Site, Visitor, site_on, words_of
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 

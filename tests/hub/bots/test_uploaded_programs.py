@@ -13,7 +13,6 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw import kits
-from cw.arena.sandbox import bubblewrap
 from cw.errors import UsageError
 from cw.games.endings import FORFEITS
 from cw.games.registry import load_game
@@ -44,9 +43,10 @@ from tests.hub.conftest import ON_BOTH, ON_SQLITE
 from tests.hub.evening import LADDER, Evening
 from tests.hub.ladder_hub import Tournament
 from tests.hub.sites import HeldQueue, Site
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     # Programs are run in the same way on both databases: one of them will do for most tests.
     ON_SQLITE,
 ]

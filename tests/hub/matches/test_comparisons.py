@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import select, update
 
 from cw import kits
-from cw.arena.sandbox import bubblewrap
 from cw.errors import UsageError
 from cw.hub.accounts import people, users
 from cw.hub.bots import packages
@@ -32,6 +31,7 @@ from cw.hub.store.tables import BotVersion, Comparison, Match, MatchParticipant
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.program import make_admin
 from tests.hub.sites import Site, Visitor, words_of
+from tests.tools import NEEDS_BUBBLEWRAP
 
 KIT = {name: file.read_bytes() for name, file in kits.files("paint", "python").items()}
 FIRST = Opponent(1)
@@ -194,7 +194,7 @@ def test_a_comparison_of_a_bot_that_is_retired_stops(
     assert waiting(resources) == []
 
 
-@pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
+@NEEDS_BUBBLEWRAP
 @ON_SQLITE
 def test_versions_play_each_other_on_the_page_of_their_owner(site: Site) -> None:
     ann, bob = site.player("ann"), site.player("bob")

@@ -28,7 +28,6 @@ KEYS = {"CW_MASTER_KEYS": f"k1:{'A' * 43}=", "CW_SECRET_KEY": "s" * 64}
 def test_a_database_that_refuses_connections_is_one_sentence(
     words: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    pytest.importorskip("psycopg")
     url = f"postgresql://cw:cw@127.0.0.1:{free_port()}/cw"
     folder = str(tmp_path_factory.mktemp("hub"))
     environment = KEYS | {"CW_DATABASE_URL": url, "CW_DATA": folder}

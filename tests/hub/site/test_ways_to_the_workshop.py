@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.programs import NO_PROGRAMS
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
@@ -15,9 +14,10 @@ from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Match
 from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.sites import Site, Visitor, site_on, words_of
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 

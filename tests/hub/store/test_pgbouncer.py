@@ -26,10 +26,11 @@ from cw.hub.store.database import Database
 from cw.hub.store.migrations import current, head, upgrade
 from cw.hub.store.tables import Competition
 from tests.hub.conftest import StillClock
-from tests.hub.services import is_open, missing, new_postgresql
+from tests.hub.services import is_open, new_postgresql
 from tests.hub.sites import HeldQueue
 from tests.ports import free_port
 from tests.test_deploy import DEPLOY
+from tests.tools import PGBOUNCER
 
 pytestmark = pytest.mark.thorough
 
@@ -37,9 +38,7 @@ pytestmark = pytest.mark.thorough
 @contextmanager
 def pooled() -> Iterator[int]:
     """Run a PgBouncer as deploy/ sets it, before the PostgreSQL of this machine; gives its port."""
-    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-    if program is None:
-        missing("PgBouncer")
+    program = PGBOUNCER.program("pgbouncer", "/usr/sbin/pgbouncer")
     port, folder = free_port(), Path(mkdtemp(prefix="cw-pgbouncer-"))
     text = (DEPLOY / "pgbouncer.ini").read_text()
     for name, value in {

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,7 +24,6 @@ from cw.cli import main
 from cw.games.checks import Trial
 from cw.games.end_of_codes.answers import TEXTS
 from cw.games.registry import load_checks
-from cw.kits import LANGUAGES
 from cw.matches.checks.bot import PROTOCOL, Attempt, Candidate, Finding, probe
 from cw.matches.checks.bot import check as try_bot
 from cw.matches.checks.junit import junit
@@ -31,7 +31,9 @@ from cw.matches.spec import Isolation
 from tests import seed_clients
 from tests.conftest import Serve
 from tests.documented import programs
+from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
+from tests.tools import needs_language
 
 
 def check(game: str, bot: str, *more: str) -> tuple[Result, list[dict[str, Any]]]:
@@ -284,7 +286,7 @@ def test_the_words_are_for_people(tmp_path: Path) -> None:
 def test_a_client_of_circuit_wars_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CW_PAUSE", "0")
     root = Path(__file__).resolve().parents[3]
-    _, steps = check("circuit-wars", f"me=exec:{sys.executable} {root / 'game_ai.py'}")
+    _, steps = check("circuit-wars", f"me=exec:{PYTHON} {shlex.quote(str(root / 'game_ai.py'))}")
     assert failed(steps) == ""
 
 
@@ -293,7 +295,7 @@ CLIENTS = [
     pytest.param(
         "bot.js",
         seed_clients.QUICK_JAVASCRIPT,
-        marks=pytest.mark.skipif(bool(LANGUAGES["javascript"].missing()), reason="no Node.js"),
+        marks=needs_language("javascript"),
     ),
 ]
 JUDGED = ["plays a whole match as player 1", "plays as player 2"]

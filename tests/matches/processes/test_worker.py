@@ -18,6 +18,7 @@ from cw.arena.bots import BotSpec
 from cw.matches.processes.worker import Job
 from cw.matches.processes.workers import Workers
 from cw.matches.spec import MatchResult, MatchSpec
+from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import PAINT, write
 from tests.processes import NEEDS_PROC, descendants, is_running
 
@@ -82,7 +83,7 @@ def test_what_it_cannot_play_is_told_and_the_next_match_is_played() -> None:
 
 def test_secrets_reach_the_bot_and_nothing_else(tmp_path: Path) -> None:
     tells = ("import json, sys", "import json, os, sys; sys.stderr.write(os.environ['BOT_SECRET'])")
-    bot = BotSpec("mine", "exec", f"{sys.executable} {write(tmp_path, PAINT, tells)}")
+    bot = BotSpec("mine", "exec", f"{PYTHON} {write(tmp_path, PAINT, tells)}")
     job = {**spec(5, builtins()[0], bot), "secrets": {"mine": {"secret": "hush"}}}
     started, line = answers(job)
     assert started["launched"]["bot"] == "mine"
@@ -96,7 +97,7 @@ def test_secrets_reach_the_bot_and_nothing_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["sigterm", "reader gone"])
 def test_nothing_is_left_of_a_match_whose_worker_is_told_to_end(tmp_path: Path, way: str) -> None:
     slow = ("turn = state", "import time; time.sleep(0.3); turn = state")
-    bot = BotSpec("slow", "exec", f"{sys.executable} {write(tmp_path, PAINT, slow)}")
+    bot = BotSpec("slow", "exec", f"{PYTHON} {write(tmp_path, PAINT, slow)}")
     job = json.dumps(spec(6, builtins()[0], bot, turns=2000)) + "\n"
     with subprocess.Popen(WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
         assert worker.stdin is not None

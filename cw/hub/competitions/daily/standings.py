@@ -12,6 +12,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     FromClause,
+    Integer,
     Select,
     and_,
     bindparam,
@@ -134,7 +135,9 @@ NAMED: Final = WITH_NEIGHBOURS.where(_MATCHES.c.match_id == bindparam("match"))
 
 LATEST: Final = GAMES.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(bindparam("rows"))
 BEFORE: Final = LATEST.where(
-    tuple_(_MATCHES.c.at, _MATCHES.c.id) < tuple_(bindparam("at"), bindparam("before"))
+    tuple_(_MATCHES.c.at, _MATCHES.c.id)
+    # What stands in a tuple does not take its type from the other side.
+    < tuple_(bindparam("at", type_=_MATCHES.c.at.type), bindparam("before", type_=Integer))
 )
 
 WITHIN: Final = GAMES.where(

@@ -9,7 +9,6 @@ import pytest
 import requests
 from sqlalchemy import select
 
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.verbs import CHECK
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.site.formats import KINDS
@@ -18,9 +17,10 @@ from cw.hub.store.tables import Bot, BotVersion
 from cw.workshop.folder import LARGEST_FILE
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site, Visitor, words_of
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 

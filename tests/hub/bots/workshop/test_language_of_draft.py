@@ -7,7 +7,6 @@ import re
 import pytest
 
 from cw import kits
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop.choosing import CHANGED, NOT_HERE
 from cw.hub.operation.health.heartbeats import Process
@@ -16,10 +15,11 @@ from tests.hub.bots.workshop.test_drafts import PAGE, Window
 from tests.hub.bots.workshop.test_workshop_runs import Author, working
 from tests.hub.conftest import ON_BOTH, ON_SQLITE
 from tests.hub.sites import Site, words_of
+from tests.tools import NEEDS_BUBBLEWRAP, require
 
 pytestmark = [
     pytest.mark.usefixtures("patient_painters"),
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
 ]
 
 LANGUAGE = f"{PAGE}language"
@@ -119,8 +119,7 @@ def test_the_draft_of_another_person_and_game_stays(site: Site) -> None:
 @ON_SQLITE
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_kit_that_was_chosen_runs_on_a_worker(site: Site, language: str) -> None:
-    if language not in languages.installed():
-        pytest.skip(f"{language} is missing: apt install {LANGUAGES[language].packages}")
+    require(language)
     run_languages(site, **languages.installed())
     ann = Author(site, "Ann")
     assert choice(ann, language)[0] == 303

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from sqlalchemy import select
 
-from cw.arena.sandbox import bubblewrap
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.replays import replay_key, viewed_key
@@ -17,11 +15,12 @@ from tests.browser.recorded import recorded
 from tests.hub.bots.workshop.test_workshop_runs import Author, working
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site
+from tests.tools import NEEDS_BUBBLEWRAP
 from tests.web.workshop.test_positions import state_after
 from tests.web.workshop.test_runs import WALK, paint
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 

@@ -14,7 +14,6 @@ import pytest
 from sqlalchemy import select
 
 from cw.arena.processes import PROC
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots.versions.languages import FIGURE
 from cw.hub.bots.workshop import drafts, tasks, work
 from cw.hub.bots.workshop.drafts import Draft
@@ -23,15 +22,15 @@ from cw.hub.operation.health.heartbeats import Process
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import User, WorkshopPiece, WorkshopTask
-from cw.kits import LANGUAGES
 from tests.effort import first_is_fast
 from tests.hub.bots.workshop.test_drafts import PAGE, Window
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import PASSWORD, Site
+from tests.tools import NEEDS_BUBBLEWRAP, needs_language
 from tests.web.workshop.test_runs import ATTACKS, HEXAGON, RAISES, STUBBORN, WALK, indented, paint
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 
@@ -204,7 +203,7 @@ template <int N> constexpr long slow() {
 """A program with which a compiler is busy for minutes."""
 
 
-@pytest.mark.skipif(bool(LANGUAGES["cpp"].missing()), reason="there is no C++ compiler")
+@needs_language("cpp")
 def test_stop_ends_a_compiler_too(site: Site) -> None:
     ann = Author(site, "Ann")
     open_in(site, ann, {"bot.cpp": SLOW})

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from cw.arena.sandbox import bubblewrap
 from cw.hub.accounts import people
 from cw.hub.bots import packages
 from cw.hub.bots.workshop import drafts, tasks
@@ -29,11 +28,12 @@ from tests import patience
 from tests.hub.bots.workshop.test_workshop_runs import SLOW, gone, programs
 from tests.hub.campaign import Role, on_services, roles, wait_until
 from tests.hub.services import new_postgresql, new_redis
+from tests.tools import NEEDS_BUBBLEWRAP
 from tests.web.workshop.test_runs import STUBBORN, WALK, paint
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
 ]
 
 SLOTS = 2

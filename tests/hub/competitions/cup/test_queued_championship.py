@@ -40,7 +40,6 @@ from cw.kits import new_bot
 from tests import patience
 from tests.championship.contests import (
     FIRST_FREE,
-    WALLED,
     cw,
     lines_of,
     make_teams,
@@ -52,7 +51,9 @@ from tests.hub.conftest import ON_SQLITE
 from tests.hub.gates import Gate, gate
 from tests.hub.services import new_postgresql, new_redis
 from tests.hub.sites import Site
+from tests.interpreter import PYTHON
 from tests.ports import free_port
+from tests.tools import NEEDS_BUBBLEWRAP
 
 TIMES = {"longest_ms", "median_ms", "longest", "median"}
 SECRET = "0f" * 32
@@ -162,7 +163,7 @@ def same(one: Path, other: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not WALLED, reason="there is no bubblewrap")
+@NEEDS_BUBBLEWRAP
 def test_results_and_report_are_those_without_a_queue(
     hub: RealHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,7 +325,7 @@ class TestParcels:
     def bot(self, folder: Path) -> BotSpec:
         (folder / "team").mkdir()
         (folder / "team" / "bot.py").write_text("pass")
-        return BotSpec("ann", "exec", f"{sys.executable} {folder / 'team' / 'bot.py'}")
+        return BotSpec("ann", "exec", f"{PYTHON} {folder / 'team' / 'bot.py'}")
 
     @ON_SQLITE
     def test_a_command_is_sent_without_the_places_of_this_machine(
@@ -405,7 +406,7 @@ class TestMatches:
         self, resources: Resources, tmp_path: Path
     ) -> None:
         (tmp_path / "bot.py").write_text("pass")
-        bot = BotSpec("eve", "exec", f"{sys.executable} {tmp_path / 'bot.py'}")
+        bot = BotSpec("eve", "exec", f"{PYTHON} {tmp_path / 'bot.py'}")
         program = parcels.send_program(resources.objects, CUP, bot, [])
         parcel = parcels.Parcel({"eve": program.bot}, {"eve": program.digest}, "", "")
         unpacked = tmp_path / "unpacked"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from sqlalchemy import select
 
 from cw import kits
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots import packages
 from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.verbs import CHECK
@@ -22,9 +20,10 @@ from cw.hub.store.tables import Match, MatchParticipant
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.served_bots import serving_bots
 from tests.hub.sites import Site, Visitor, words_of
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 

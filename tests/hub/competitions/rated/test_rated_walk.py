@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from cw.games.registry import load_game
-from cw.kits import LANGUAGES
 from cw.replays.document import decode
 from cw.replays.verify import verify
 from tests.hub.bots.test_player_bots import NOBODY
 from tests.hub.campaign import HASTY, Role, roles, wait_until
 from tests.hub.sites import Visitor, words_of
 from tests.kits.running import Kit, build, serving
+from tests.tools import require
 
 GAME = "code-battle"
 PAGE = f"/bot/Gopher?game={GAME}"
@@ -24,11 +23,7 @@ PAGE = f"/bot/Gopher?game={GAME}"
 
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Kit:
-    if LANGUAGES["go"].missing():
-        reason = f"go is missing: apt install {LANGUAGES['go'].packages}"
-        if os.environ.get("CW_REQUIRE_KITS"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require("go")
     return build(GAME, "go", tmp_path_factory.mktemp("kits") / "go")
 
 

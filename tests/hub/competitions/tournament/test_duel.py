@@ -22,6 +22,7 @@ from tests.hub.conftest import ON_POSTGRESQL, StillClock
 from tests.hub.ladder_hub import Tournament, totals_by_replays
 from tests.hub.sites import Site
 from tests.kits import running
+from tests.tools import require
 
 # The joins are those of the database that many machines share.
 pytestmark = ON_POSTGRESQL
@@ -103,7 +104,7 @@ def nobody() -> Iterator[str]:
 def bots(tmp_path: Path) -> Iterator[dict[str, str]]:
     """The addresses of all bots, by what they do or the language that they are written in."""
     for language in CITIES.values():
-        running.require(language)
+        require(language)
     with ExitStack() as stack:
         nowhere = {"move_from": [0, 0], "move_to": [0, 0]}
         addresses = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from cw import kits
-from cw.arena.sandbox import bubblewrap
 from cw.hub.bots import builds, packages
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.checks import health as bot_health
@@ -18,10 +17,11 @@ from tests.hub.competitions.tournament.test_my_team_page import PAGE, joined, to
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.ladder_rows import Rows
 from tests.hub.sites import PASSWORD, Site, Visitor, words_of
+from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
     pytest.mark.usefixtures("patient_painters"),
-    pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),
+    NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]
 

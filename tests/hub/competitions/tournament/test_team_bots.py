@@ -25,6 +25,7 @@ from cw.hub.bots.packages import (
     UnfitUpload,
 )
 from cw.hub.competitions.tournament.teams import assigned_bots, machines
+from tests.tools import needs_language
 
 BOT = b"print(1)\n"
 
@@ -152,7 +153,8 @@ def told_of(data: bytes) -> str:
     [
         ("My Bot.PY", BOT, "paint", ("bot.py",)),
         ("game_ai.py", BOT, "circuit-wars", ("game_ai.py",)),
-        ("C:\\folder\\best.js", BOT, "paint", ("bot.js",)),
+        pytest.param("C:\\folder\\best.js", BOT, "paint", ("bot.js",),
+                     marks=needs_language("javascript")),
         ("a.zip", zipped({"my-bot/bot.py": BOT, "my-bot/lib/x.py": b""}), "paint", None),
         ("a.zip", zipped({"bot.py": BOT, "__MACOSX/._bot.py": b"", ".git/config": b""}), "paint",
          ("bot.py",)),

@@ -16,7 +16,6 @@ from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from cw.arena.bots import INTERPRETERS
-from cw.arena.sandbox import bubblewrap
 from cw.cli import main
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import NewBot
@@ -29,6 +28,7 @@ from cw.hub.store.database import Database
 from cw.hub.store.tables import User
 from tests.hub.services import new_redis
 from tests.ports import free_port
+from tests.tools import NEEDS_BUBBLEWRAP
 
 KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 OTHER = "BBECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -99,7 +99,7 @@ def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
     assert all(line.startswith(("ok  ", "no  ")) for line in lines)
 
 
-@pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap")
+@NEEDS_BUBBLEWRAP
 def test_a_program_that_cannot_be_run_as_uploads_are_is_named(
     laptop: HubSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,51 @@
+"""The packages of PyPI that the arena is built on, and what to type where they are missing."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Final
+
+from cw.assets import PACKAGE, is_checkout
+
+PACKAGES: Final = (
+    "aiohttp",
+    "click",
+    "filelock",
+    "flask",
+    "flask_cors",
+    "jinja2",
+    "markdown_it",
+    "markupsafe",
+    "msgspec",
+    "numpy",
+    "PIL",
+    "requests",
+    "rich",
+    "urllib3",
+    "waitress",
+    "werkzeug",
+)
+"""The dependencies in pyproject.toml, as they are imported."""
+
+
+@contextmanager
+def packages_expected() -> Iterator[None]:
+    """Run a block; if a package of the arena is missing in it, exit with how to install them all.
+
+    A wheel cannot lack one: pip has installed them with it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        missing = [name for name in PACKAGES if find_spec(name) is None]
+        if not missing or not is_checkout():
+            raise
+        sys.exit(
+            f"Circuit Wars needs packages that are not installed ({', '.join(missing)}):"
+            f" in {PACKAGE.parent}, type\n"
+            f"  {shlex.quote(sys.executable)} -m pip install -c requirements.txt -e ."
+        )
