@@ -79,7 +79,9 @@ def test_tournaments_that_the_operator_names_may_do_without_walls(resources: Res
         claim = claimed(session, claim)
         slug = session.query(Competition.slug).scalar()
         bot = session.query(Bot).filter(Bot.team_id == tournament.teams["ann"]).one()
-        assert hosting_by(FORMATS)(session, bot) == ("sandboxed", slug)
+        hosting = hosting_by(FORMATS)(session, bot)
+        assert (hosting.hosting, hosting.tournament) == ("sandboxed", slug)
+        assert hosting.options == {"board": "square"}
         bot.team_id = None
         assert hosting_by(FORMATS)(session, bot) == health.always_sandboxed(session, bot)
         session.rollback()

@@ -53,6 +53,24 @@ def test_it_plays_match_after_match_to_the_last() -> None:
     assert results[0].scores == results[1].scores
 
 
+def test_a_match_in_which_a_bot_is_judged_ends_with_its_first_fault(tmp_path: Path) -> None:
+    looping = write(tmp_path, PAINT, ("    turn =", "    while True: pass\n    turn ="))
+    looper = BotSpec("looper", "exec", f"{sys.executable} {looping}")
+    strategy, other = builtins()
+    late = spec(1, strategy, looper, timeout=0.5)
+    fine = spec(2, strategy, other)
+    absent = spec(3, BotSpec("a", "builtin", "nobody"), other)
+    lines = answers(
+        {**late, "judged": 1}, {**fine, "judged": 0}, {**absent, "judged": 0}, spec(4, *builtins())
+    )
+    found, nothing, error, whole = (line for line in lines if "launched" not in line)
+    assert "result" in whole
+    fault = found["judgement"]["fault"]
+    assert (fault["bot"], fault["turn"], fault["kind"]) == (1, 0, "timeout")
+    assert nothing == {"judgement": {"fault": None}}
+    assert "no strategy 'nobody'" in error["error"]["message"]
+
+
 def test_the_processes_end_with_those_who_use_them() -> None:
     async def play() -> int:
         workers = Workers()

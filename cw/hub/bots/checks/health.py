@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import and_, case, select, update
 from sqlalchemy.orm import Session
@@ -51,8 +51,17 @@ PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
 """Steps that say nothing of a bot's health."""
 
 
-BotHosting: TypeAlias = tuple[Hosting, str]
-"""How the program of a bot is run, and the slug of its tournament."""
+class BotHosting(NamedTuple):
+    """How the program of a bot is run."""
+
+    hosting: Hosting
+    tournament: str = ""
+    """The slug of that of its team, if any."""
+    options: Mapping[str, Any] = {}
+    """Those with which its competition plays the game."""
+
+
+SANDBOXED: Final = BotHosting("sandboxed")
 
 HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting]
 """Returns how the program of a bot is run."""
@@ -60,7 +69,7 @@ HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting]
 
 def always_sandboxed(_session: Session, _bot: Bot) -> BotHosting:
     """Return how the programs of bots without a team are run."""
-    return "sandboxed", ""
+    return SANDBOXED
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +90,7 @@ class CheckTarget:
     protocol_ok: bool
     seat: ClaimedSeat | None = None
     """The program that was uploaded; None for a web service."""
-    hosting: Hosting = "sandboxed"
-    tournament: str = ""
-    """The slug of that of its team, if any."""
+    hosting: BotHosting = SANDBOXED
     owner: str = ""
     """As counts name it."""
     is_house: bool = False
@@ -121,7 +128,7 @@ def check_target(
         row.status,
         row.protocol_ok,
         seat,
-        *hosting_of(session, row),
+        hosting_of(session, row),
         owner_of(row),
         row.user_id is not None and row.user_id == house_id(session),
         waiting is not None,

@@ -103,13 +103,14 @@ def steps_of_program(
 ) -> Sequence[Step]:
     """Run an upload for the steps of `cw check`; where the process runs none, say so."""
     settings = resources.settings
-    isolation = isolation_of(settings, sandbox_of(settings, target.tournament))
-    hosting = target.hosting if target.tournament else hosting_of_people(settings)
+    chosen, tournament, options = target.hosting
+    isolation = isolation_of(settings, sandbox_of(settings, tournament))
+    hosting = chosen if tournament else hosting_of_people(settings)
     with unpacked(resources.objects, target.game, [seat], hosting) as programs:
         bot = programs[seat.name]
         if bot.kind == "absent":
             return [{"step": "program", "ok": False, "problem": bot.target, "fix": ""}]
-        candidate = Candidate(target.game, bot, {}, isolation)
+        candidate = Candidate(target.game, bot, {}, isolation, options)
         steps = [step.to_json() for step in check(candidate)]
         key = object_key(seat.bot_id, seat.spec.removeprefix(PROGRAM))
         return [*builds.warning_steps(resources.objects, key), *steps]

@@ -105,6 +105,7 @@ FORMAT: Final = Format(
     fields=FIELDS,
     enter=entry.enter,
     verify=proof.verify_all,
+    hosting_of=verbs.hosting_of,
     has_maps=True,
     home=HomeCard(address=home.address, leaders=home.leaders),
     bot=BotCard(part=bot_pages.part, standing=api.standing, ratings=bot_standings.shown_ratings),

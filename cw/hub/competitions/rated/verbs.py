@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from cw.games.entry import game_of
 from cw.games.registry import game_entries
 from cw.hub.bots import house
+from cw.hub.bots.checks.health import BotHosting
 from cw.hub.clock import Clock
 from cw.hub.competitions import maps
 from cw.hub.competitions import verbs as competitions
@@ -20,9 +21,7 @@ from cw.hub.competitions.rated.settings import RatedSettings
 from cw.hub.competitions.verbs import SINCE, CompetitionFacts
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.results import BattleResult
-from cw.hub.store.tables import (
-    Competition,
-)
+from cw.hub.store.tables import Bot, Competition
 
 FIRST_GAME: Final = "code-battle"
 """Whose competition a site begins with."""
@@ -77,6 +76,14 @@ def of_game(session: Session, game: str) -> Competition | None:
     """Return the rated competition of a game, None if there is none."""
     wanted = (Competition.format == FORMAT, Competition.slug == game)
     return session.scalars(select(Competition).where(*wanted)).one_or_none()
+
+
+def hosting_of(session: Session, bot: Bot) -> BotHosting | None:
+    """Return how a person's program is run in rated matches; None for one that plays in none."""
+    competition = None if bot.user_id is None else of_game(session, bot.game)
+    if competition is None:
+        return None
+    return BotHosting("sandboxed", options=competition.settings.get("options", {}))
 
 
 def rated_competitions(session: Session) -> list[Competition]:

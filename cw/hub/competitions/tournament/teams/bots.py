@@ -171,4 +171,5 @@ def hosting_of(session: Session, bot: Bot) -> BotHosting | None:
         .join(Team, Team.competition_id == Competition.id)
         .where(Team.id == bot.team_id)
     ).one()
-    return stored_settings(row.game, row.settings).hosting, row.slug
+    settings = stored_settings(row.game, row.settings)
+    return BotHosting(settings.hosting, row.slug, settings.boards[0].options)
