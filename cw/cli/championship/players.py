@@ -39,7 +39,9 @@ def chosen_players(
         yield partial(own_processes, jobs)
         return
     if is_missing():
-        raise UsageError('--queue needs the extra "hub": in the repository, pip install -e ".[hub]"')
+        raise UsageError(
+            '--queue needs the extra "hub": in the repository, pip install -e ".[hub]"'
+        )
     if sandbox == "off":
         raise UsageError(
             "--sandbox off cannot be used with --queue: workers run programs in a sandbox"

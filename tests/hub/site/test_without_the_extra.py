@@ -63,7 +63,8 @@ def test_the_hub_says_what_it_needs() -> None:
         done = without(RUN, "hub", *arguments)
         assert done.returncode == 2
         assert (
-            'cw hub needs the extra "hub": in the repository, pip install -e ".[hub]"' in done.stderr
+            'cw hub needs the extra "hub": in the repository, pip install -e ".[hub]"'
+            in done.stderr
         )
 
 
@@ -80,5 +81,7 @@ def test_a_championship_is_played_here_alone(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = without(RUN, "championship", "run", str(teams), "--out", str(out), "--queue")
     assert done.returncode == 2
-    assert '--queue needs the extra "hub": in the repository, pip install -e ".[hub]"' in done.stderr
+    assert (
+        '--queue needs the extra "hub": in the repository, pip install -e ".[hub]"' in done.stderr
+    )
     assert not out.exists()
