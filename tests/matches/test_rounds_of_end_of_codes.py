@@ -72,7 +72,7 @@ async def turns_of(bot: str) -> list[int]:
     """Return the indices of turns with faults of a bot, as documents have them."""
     bots = read_bots([f"mine={bot}", "builtin:sample"]).bots
     options = {"M": 2, "MAX_HP": 3}
-    spec = MatchSpec("m", "end-of-codes", bots, 3, options, isolation=Isolation())
+    spec = MatchSpec("m", "end-of-codes", tuple(bots), 3, options, isolation=Isolation())
     return [fault.turn for fault in (await run_match(spec)).faults]
 
 
