@@ -43,13 +43,13 @@ def game_cards() -> dict[str, GameCard]:
 def home() -> ResponseReturnValue:
     """Show the home page, or lead to the one that the operator has chosen in its place."""
     chosen = resources().settings.home
-    return home_page() if chosen == "/" else redirect(chosen)
+    return home_page() if chosen == "/" else redirect(chosen, 303)
 
 
 @routes.get("/home", endpoint="page")
 def page() -> ResponseReturnValue:
     """Show the home page where another one has taken its place."""
-    return redirect("/") if resources().settings.home == "/" else home_page()
+    return redirect("/", 303) if resources().settings.home == "/" else home_page()
 
 
 def home_page() -> str:

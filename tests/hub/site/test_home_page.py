@@ -162,7 +162,7 @@ def test_an_operator_lets_the_logo_lead_to_the_ranking(
             logo = re.search('class="brand" href="([^"]+)"', visitor.open("/live").text)
             assert logo
             answer = visitor.open(logo[1])
-            assert (answer.status_code, answer.headers["Location"]) == (302, "/ranking")
+            assert (answer.status_code, answer.headers["Location"]) == (303, "/ranking")
             page = visitor.open("/home")
             assert page.status_code == 200
             assert re.search('href="/home"\\s+aria-current="page">Home', page.text)
@@ -172,5 +172,5 @@ def test_an_operator_lets_the_logo_lead_to_the_ranking(
 @ON_SQLITE
 def test_the_home_page_has_one_address(site: Site) -> None:
     answer = site.visitor().open("/home")
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
     assert site.visitor().open("/").status_code == 200
