@@ -28,7 +28,8 @@ const UNKNOWN = "The server no longer has this match.";
  * @property {() => void} grow
  * @property {(replay: Replay, yours: Yours | null) => void} ask null: the person has to wait
  * @property {(address: string) => void} keep where the replay stays, "" for nowhere
- * @property {(words: string) => void} say what the page shall say, "" for nothing
+ * @property {(words: string, waits: boolean) => void} say what the page shall say, "" for nothing; whether it only
+ *   tells what the match waits for
  */
 
 /** What the server tells of a match. */
@@ -85,7 +86,7 @@ export class Feed {
     }
     const payload = await answer.json();
     if (answer.status === 202) {
-      this.say(payload.over ? payload.waiting : `Please wait: ${payload.waiting}.`);
+      this.say(payload.over ? payload.waiting : `Please wait: ${payload.waiting}.`, !payload.over);
       return payload.over;
     }
     await loadModule(String(payload.game ?? ""));
@@ -122,11 +123,14 @@ export class Feed {
     this.say(trouble);
   }
 
-  /** @param {string} words for the page, "" for none */
-  say(words) {
+  /**
+   * @param {string} words for the page, "" for none
+   * @param {boolean} [waits] whether they only tell what the match waits for
+   */
+  say(words, waits = false) {
     if (words !== this.words) {
       this.words = words;
-      this.listener.say(words);
+      this.listener.say(words, waits);
     }
   }
 

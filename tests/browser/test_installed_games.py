@@ -36,9 +36,10 @@ COLOURS = f"""(canvas) => {{
 
 @pytest.fixture(scope="module")
 def new_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a game that was made a moment ago."""
-    files = rendered(NewGame("walk", simultaneous=True))
-    return place(tmp_path_factory.mktemp("new"), dict(files))
+    """Return a folder with games that were made a moment ago."""
+    folder = tmp_path_factory.mktemp("new")
+    place(folder, dict(rendered(NewGame("quad", 4, 4))))
+    return place(folder, dict(rendered(NewGame("walk", simultaneous=True))))
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +67,14 @@ def test_tron_is_played_by_hand_as_its_page_makes_it(site: Site, watcher: Watche
     finish(page, page.get_by_role("button", name="Play it").click)
     expect(page.locator("#result")).to_contain_text("crashed")
     assert on_each_screen(page) == []
+
+
+def test_a_new_game_for_four_is_watched_as_its_form_stands(site: Site, watcher: Watcher) -> None:
+    watcher.page.goto(f"{site.address}/games/quad/")
+    watcher.page.get_by_role("button", name="Play and watch").click()
+    watcher.page.wait_for_selector("#viewer[data-state=ready]")
+    expect(watcher.page.locator("#players .card")).to_have_count(4)
+    expect(watcher.page.locator("#trouble")).to_be_hidden()
 
 
 @pytest.mark.thorough

@@ -36,6 +36,7 @@ from cw.web.games.frames import Window, drawn_window
 from cw.web.games.game_files import KINDS, file_of, game_title, viewer_file, viewer_games
 from cw.web.games.game_pages import game_page
 from cw.web.games.sample_position import sample_picture
+from cw.web.live.form_seats import form_seats
 
 routes = Blueprint("games", __name__, url_prefix="/games")
 
@@ -80,6 +81,7 @@ def about(game: str) -> Response:
         picture=picture(game),
         package=packages().get(game),
         strategies=strategies(game),
+        others=form_seats(game).numbers[0] - 1,
         languages=languages_of(game),
         language=LANGUAGE,
         bot=LANGUAGES[LANGUAGE].bot,
