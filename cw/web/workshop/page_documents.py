@@ -12,6 +12,7 @@ from cw.arena.referee import MatchRecord
 from cw.arena.seats.heard import Exchange
 from cw.games.rules import Json, Player
 from cw.lab.asked import AskedAnswer
+from cw.matches.fault_words import did
 from cw.matches.verdict import verdict
 from cw.replays.outputs import Output
 from cw.visible import visible
@@ -21,6 +22,7 @@ from cw.web.workshop.tasks import Work
 from cw.workshop.building import BuildFailed
 from cw.workshop.checking import Check
 from cw.workshop.marks import MOST_MARKS, Mark, marks_in
+from cw.workshop.project import MINE
 from cw.workshop.series import Series
 
 LONGEST_TEXT: Final = 20_000
@@ -41,6 +43,7 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
         "player": None if match.progress is None else str(player_of(match)),
         "compiler": visible(compiler),
         "output": [[turn, visible(text)] for turn, text in parts],
+        "fault": fault_of(match),
         "marks": list(map(asdict, marks_of([(0, compiler), *parts], files))),
     }
 
@@ -64,6 +67,18 @@ def words_of(match: LiveMatch) -> str:
     if isinstance(error, BuildFailed):
         return visible(f"{error}.")
     return visible(match.trouble or verdict(match.spec, match.result.result()))
+
+
+def fault_of(match: LiveMatch) -> dict[str, Json] | None:
+    """Return the first fault of the bot and its turn; None if it made none, or plays on."""
+    if not match.over or failure_of(match) is not None:
+        return None
+    result, number = match.result.result(), [bot.name for bot in match.spec.bots].index(MINE)
+    fault = next(iter(result.faults_of(number)), None)
+    if fault is None:
+        return None
+    words = f"{did(fault)}: {fault.detail}" if fault.detail else did(fault)
+    return {"turn": min(fault.turn + 1, result.turns), "words": cut(words)}
 
 
 def output_of(match: LiveMatch) -> list[tuple[int, str]]:
