@@ -1,6 +1,7 @@
 /** A match that is being played: its replay grows as the server tells of new turns. */
 
 import { NoAnswer, Poller, Source } from "../shared/poller.js";
+import { learnCaptions } from "./games/captions.js";
 import { loadModule } from "./games/installed.js";
 import { Replay, validate } from "./replay.js";
 
@@ -90,7 +91,7 @@ export class Feed {
       return payload.over;
     }
     await loadModule(String(payload.game ?? ""));
-    this.take(payload);
+    await this.take(payload);
     return payload.live.over;
   }
 
@@ -108,14 +109,16 @@ export class Feed {
    * Take in what the server says.
    * @param {Payload} payload
    */
-  take(payload) {
+  async take(payload) {
     const { over, trouble, run = "" } = payload.live;
     if (this.replay && this.part === run) {
       this.replay.extend(payload, over);
+      await learnCaptions(this.replay);
       this.listener.grow();
     } else {
       this.part = run;
       this.replay = new Replay(validate(payload), over);
+      await learnCaptions(this.replay);
       this.listener.open(this.replay);
     }
     this.listener.ask(this.replay, payload.yours);

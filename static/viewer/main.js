@@ -2,6 +2,7 @@
 
 import { byId } from "./elements.js";
 import { endingOf } from "./ending.js";
+import { learnCaptions } from "./games/captions.js";
 import { loadModule } from "./games/installed.js";
 import { Feed } from "./live.js";
 import { Play } from "./play/play.js";
@@ -24,6 +25,7 @@ async function show(load) {
     const people = root.dataset.people ? peopleAt(root.dataset.people) : null;
     const replay = await readReplay(await load());
     await loadModule(replay.document.game);
+    await learnCaptions(replay);
     root.hidden = false;
     if (people) {
       replay.introduce(await people);

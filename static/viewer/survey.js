@@ -73,7 +73,7 @@ export function newSurvey(replay, game) {
 function look(result, game, moment) {
   const { replay, turn, after } = moment;
   game.measures.forEach(({ of }, index) => {
-    of(after, replay).forEach((value, seat) => result.measures[index].series[seat]?.push(value));
+    of(after, replay, turn).forEach((value, seat) => result.measures[index].series[seat]?.push(value));
   });
   if (turn > 0) {
     result.events.push(...game.events(moment).map((event) => ({ ...event, turn })));
