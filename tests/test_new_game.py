@@ -204,7 +204,7 @@ def test_the_view_of_a_player_is_drawn_without_what_is_hidden(client: FlaskClien
     def coins(**changed: object) -> int:
         code, text = frames(client, "made-picture", **{"frames": [frame], **changed})
         assert code == 200, text
-        return json.loads(text)["drawn"][0].lower().count("#d9a400")
+        return str(json.loads(text)["drawn"][0]).lower().count("#d9a400")
 
     state = game.codec.state_from_json(frame)
     seen = [len(game.rules.observe(state, player).coins) for player in (0, 1)]
