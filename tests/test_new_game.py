@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,11 +17,14 @@ from flask.testing import FlaskClient
 
 from cw.assets import asset
 from cw.cli import main
+from cw.drawing.scenes import DrawnPlayer
+from cw.games.codec import Game
 from cw.games.registry import installed_games, load_game
 from cw.new_game import NewGame, rendered
 from cw.replays.document import frame_of
 from cw.suite import CHECKS, subject
 from cw.web import create_app
+from cw.web.games.frames import Window, document_of
 from cw.web.settings import SiteSettings
 from tests.documented import place
 
@@ -53,7 +57,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for game in KINDS.values():
         place(folder, dict(rendered(game)))
     for kind in ("picture", "terminal"):
-        game = NewGame(f"made-{kind}")
+        game = NewGame(f"made-{kind}", hidden=True)
         left_out = "viewer.js" if kind == "picture" else "viewer.js|picture.py"
         files = {n: t for n, t in rendered(game) if not re.search(left_out, n)}
         place(folder, files)
@@ -148,13 +152,83 @@ def test_frames_are_drawn_where_there_is_no_viewer(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"frames": []}, {"frames": [{}]}, {"first": 10**9}, {"actions": []}, {"skip": 3}, {"x": 1}],
+    [
+        {"frames": []},
+        {"frames": [{}]},
+        {"first": 10**9},
+        {"actions": []},
+        {"actions": [], "captions": True},
+        {"skip": 3},
+        {"x": 1},
+        {"player": 2},
+        {"player": "nobody"},
+        {"player": {}},
+    ],
 )
 def test_frames_that_cannot_be_drawn_are_refused(
     client: FlaskClient, changed: dict[str, object]
 ) -> None:
     for name in ("made-picture", "made-terminal"):
         assert frames(client, name, **changed)[0] == 400
+
+
+def started(name: str) -> tuple[Game, Any]:
+    """Return a game, and the document of a position in which coins have been taken."""
+    game = load_game(name)
+    frame = frame_of(game, game.rules.new(2, 1))
+    assert isinstance(frame, dict)
+    return game, frame | {"taken": [3, 1]}
+
+
+def test_scores_and_moves_are_told_of_what_cannot_be_read(client: FlaskClient) -> None:
+    _, frame = started("made-picture")
+    odd = {"way": "up", "x": 1}
+    actions = [{}, {"0": {"way": "left"}, "1": odd}, {"0": {"fault": "late"}, "1": []}]
+    body = {"frames": [frame] * 3, "actions": actions, "captions": True}
+    code, text = frames(client, "made-picture", **body)
+    assert code == 200
+    words = [{}, {"0": "Go left", "1": "Go up"}, {}]
+    assert json.loads(text) == {"unit": "coins", "scores": [[3, 1]] * 3, "words": words}
+    # Those before what is wanted are not told, however late in the match.
+    later = {**body, "first": 50, "skip": 3, "frames": [frame] * 4, "actions": [{}, *actions]}
+    assert json.loads(frames(client, "made-picture", **later)[1])["words"] == [{}]
+    assert frames(client, "made-picture", frames=[{}], captions=True)[0] == 400
+    # A board of text has no scores, but its moves have words.
+    without = json.loads(frames(client, "made-terminal", **body)[1])
+    assert without == {"unit": "", "scores": [], "words": words}
+
+
+def test_the_view_of_a_player_is_drawn_without_what_is_hidden(client: FlaskClient) -> None:
+    game, frame = started("made-picture")
+
+    def coins(**changed: object) -> int:
+        code, text = frames(client, "made-picture", **{"frames": [frame], **changed})
+        assert code == 200, text
+        return str(json.loads(text)["drawn"][0]).lower().count("#d9a400")
+
+    state = game.codec.state_from_json(frame)
+    seen = [len(game.rules.observe(state, player).coins) for player in (0, 1)]
+    assert coins() == len(frame["coins"]) > max(seen)
+    assert [coins(player=0), coins(player="1")] == seen
+
+
+def test_the_trails_of_a_view_hide_as_much(client: FlaskClient) -> None:
+    _, frame = started("made-picture")
+    acted = [{}, {"0": {"way": "right"}, "1": {"way": "left"}}]
+    players = [DrawnPlayer(0, "a"), DrawnPlayer(1, "b")]
+    document = Window(players, 0, 1, [frame, frame], acted).document()
+    assert document_of(document, "1")["turns"] == [{"actions": {"1": {"way": "left"}}}]
+    body = {"frames": [frame, frame], "actions": acted, "skip": 1, "player": 1}
+    assert frames(client, "made-picture", **body)[0] == 200
+
+
+def test_a_request_draws_few_frames_and_tells_many(client: FlaskClient) -> None:
+    _, frame = started("made-picture")
+    many = {"frames": [frame] * 100, "actions": [{}] * 100}
+    assert frames(client, "made-picture", **many)[0] == 400
+    assert frames(client, "made-picture", captions=True, **many)[0] == 200
+    too_many = {"frames": [frame] * 500, "actions": [{}] * 500}
+    assert frames(client, "made-picture", captions=True, **too_many)[0] == 400
 
 
 def test_a_package_may_bring_its_card(client: FlaskClient) -> None:

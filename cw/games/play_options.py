@@ -32,7 +32,10 @@ class PlayOptions:
     """What may be chosen for a match that a server plays."""
 
     strategies: Sequence[str]
-    """The built-in strategies that sit down if nothing else is chosen."""
+    """The built-in strategies that sit down if nothing else is chosen, in turn.
+
+    They take as many seats as the game needs, or all that are named if these are more.
+    """
     most_players: int = 2
     choices: Sequence[Choice] = ()
     moves: Moves | None = None

@@ -21,15 +21,16 @@ const MOST_SHARES = 40;
  * @param {unknown} frame
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
+ * @param {number} turn
  * @returns {Lead}
  */
-export function leadOf(frame, replay, game) {
+export function leadOf(frame, replay, game, turn) {
   const criteria = game.criteria ?? game.measures.slice(0, 1);
   const level = [];
   let rivals = replay.seats.map(({ index }) => index);
   let first = { by: "", values: /** @type {number[]} */ ([]) };
   for (const { name, of } of criteria) {
-    const values = of(frame, replay);
+    const values = of(frame, replay, turn);
     const most = Math.max(...rivals.map((seat) => values[seat] ?? 0));
     rivals = rivals.filter((seat) => (values[seat] ?? 0) === most);
     if (rivals.length === 1) {

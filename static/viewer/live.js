@@ -1,6 +1,7 @@
 /** A match that is being played: its replay grows as the server tells of new turns. */
 
 import { NoAnswer, Poller, Source } from "../shared/poller.js";
+import { learnCaptions } from "./games/captions.js";
 import { loadModule } from "./games/installed.js";
 import { Replay, validate } from "./replay.js";
 
@@ -28,7 +29,8 @@ const UNKNOWN = "The server no longer has this match.";
  * @property {() => void} grow
  * @property {(replay: Replay, yours: Yours | null) => void} ask null: the person has to wait
  * @property {(address: string) => void} keep where the replay stays, "" for nowhere
- * @property {(words: string) => void} say what the page shall say, "" for nothing
+ * @property {(words: string, waits: boolean) => void} say what the page shall say, "" for nothing; whether it only
+ *   tells what the match waits for
  */
 
 /** What the server tells of a match. */
@@ -85,11 +87,11 @@ export class Feed {
     }
     const payload = await answer.json();
     if (answer.status === 202) {
-      this.say(payload.over ? payload.waiting : `Please wait: ${payload.waiting}.`);
+      this.say(payload.over ? payload.waiting : `Please wait: ${payload.waiting}.`, !payload.over);
       return payload.over;
     }
     await loadModule(String(payload.game ?? ""));
-    this.take(payload);
+    await this.take(payload);
     return payload.live.over;
   }
 
@@ -107,14 +109,16 @@ export class Feed {
    * Take in what the server says.
    * @param {Payload} payload
    */
-  take(payload) {
+  async take(payload) {
     const { over, trouble, run = "" } = payload.live;
     if (this.replay && this.part === run) {
       this.replay.extend(payload, over);
+      await learnCaptions(this.replay);
       this.listener.grow();
     } else {
       this.part = run;
       this.replay = new Replay(validate(payload), over);
+      await learnCaptions(this.replay);
       this.listener.open(this.replay);
     }
     this.listener.ask(this.replay, payload.yours);
@@ -122,11 +126,14 @@ export class Feed {
     this.say(trouble);
   }
 
-  /** @param {string} words for the page, "" for none */
-  say(words) {
+  /**
+   * @param {string} words for the page, "" for none
+   * @param {boolean} [waits] whether they only tell what the match waits for
+   */
+  say(words, waits = false) {
     if (words !== this.words) {
       this.words = words;
-      this.listener.say(words);
+      this.listener.say(words, waits);
     }
   }
 

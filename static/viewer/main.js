@@ -1,6 +1,8 @@
 /** The page with a viewer: takes the replay from the server, from the page itself, or from a file. */
 
 import { byId } from "./elements.js";
+import { endingOf } from "./ending.js";
+import { learnCaptions } from "./games/captions.js";
 import { loadModule } from "./games/installed.js";
 import { Feed } from "./live.js";
 import { Play } from "./play/play.js";
@@ -11,28 +13,50 @@ const LARGEST_FILE = 256 * 1024 * 1024;
 
 const viewer = new Viewer();
 const root = byId("viewer");
+const LOADING = byId("title").textContent;
 
 /**
  * Show a replay, or say why it cannot be shown.
  * @param {() => Promise<Uint8Array<ArrayBuffer>>} load
  */
 async function show(load) {
-  byId("trouble").hidden = true;
+  say("", "");
   try {
     const people = root.dataset.people ? peopleAt(root.dataset.people) : null;
     const replay = await readReplay(await load());
     await loadModule(replay.document.game);
+    await learnCaptions(replay);
     root.hidden = false;
     if (people) {
       replay.introduce(await people);
     }
     viewer.open(replay);
+    sayIfEndedAtOnce();
     return true;
   } catch (error) {
-    byId("title").textContent = "No replay";
-    byId("trouble").textContent = error instanceof Error ? error.message : String(error);
-    byId("trouble").hidden = false;
+    say(error instanceof Error ? error.message : String(error), "No replay");
     return false;
+  }
+}
+
+/**
+ * Say what is wrong: in the place of the board, or above the one that is shown.
+ * @param {string} words "" for nothing
+ * @param {string} title of a page that has nothing else to show
+ */
+function say(words, title) {
+  Object.assign(byId("trouble"), { textContent: words, hidden: words === "" });
+  if (root.dataset.state !== "ready") {
+    root.dataset.state = words ? "trouble" : "empty";
+    byId("title").textContent = words ? title : LOADING;
+  }
+}
+
+/** Say why a match was over before its first turn: its board tells nothing. */
+function sayIfEndedAtOnce() {
+  const { replay, game } = viewer;
+  if (replay?.over && replay.last === 0 && game) {
+    say(endingOf(replay, game), "");
   }
 }
 
@@ -107,15 +131,24 @@ function watchLive(address, key) {
   /** @type {Play | null} */
   let play = null;
   const feed = new Feed(address, key, {
-    open: (replay) => viewer.open(replay),
-    grow: () => viewer.grow(),
+    open: (replay) => {
+      viewer.open(replay);
+      sayIfEndedAtOnce();
+    },
+    grow: () => {
+      viewer.grow();
+      sayIfEndedAtOnce();
+    },
     ask: (replay, yours) => play?.show(replay, yours),
     keep: (address) => {
       if (!byId("kept")) return;
       linkTo(byId("kept").getElementsByTagName("a")[0], address);
       byId("kept").hidden = address === "";
     },
-    say: (words) => { Object.assign(byId("trouble"), { textContent: words, hidden: words === "" }); },
+    say: (words, waits) => {
+      say(words, waits ? "Waiting for the match" : "No match");
+      byId("trouble").classList.toggle("waits", waits);
+    },
   }, Number(root.dataset.every) || undefined);
   play = key ? new Play(viewer, feed) : null;
   void feed.run();

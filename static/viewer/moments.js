@@ -7,8 +7,9 @@ const MOST = 12;
 const CANDIDATES = 48;
 const GAP = 6;
 
-/** Pixels that the words may stand beside their mark. */
+/** Pixels that the words may stand beside their mark; those of a fault in the last turn have the end between them. */
 const FARTHEST = 60;
+const FARTHEST_FAULT = 120;
 
 /** Half the thumb of the line of turns, which never reaches its very ends. */
 const EDGE = 8;
@@ -17,6 +18,9 @@ const EDGE = 8;
 
 /** How much an event of a kind weighs that does not say so itself. */
 const WEIGHTS = { end: 1000, fault: 40, lead: 15, capture: 5, death: 3 };
+
+/** How much a fault weighs in the last turn: it is why the match ended, or nearly so. */
+const LAST_FAULT = 500;
 
 /** Buttons that name the weightiest events and lead to them; as many as have room. */
 export class Moments {
@@ -68,10 +72,12 @@ export class Moments {
     const widths = items.map((item) => item.offsetWidth);
     /** @type {{from: number, to: number}[]} */
     const spans = [];
-    const order = items.map((_, index) => index).sort((one, other) => weightOf(this.events[other]) - weightOf(this.events[one]));
+    const weights = this.events.map((event) => weightOf(event, this.last));
+    const order = items.map((_, index) => index).sort((one, other) => weights[other] - weights[one]);
     for (const index of order) {
       const at = EDGE + (this.events[index].turn / Math.max(1, this.last)) * (width - 2 * EDGE);
-      const from = spans.length < MOST ? placeFor(at, widths[index], width, spans) : null;
+      const farthest = this.events[index].kind === "fault" ? FARTHEST_FAULT : FARTHEST;
+      const from = spans.length < MOST ? placeFor(at, farthest, widths[index], width, spans) : null;
       items[index].hidden = from === null;
       if (from !== null) {
         spans.push({ from, to: from + widths[index] });
@@ -84,30 +90,32 @@ export class Moments {
 /**
  * Find where words can stand: over their mark, or else beside what stands there, if that is near enough.
  * @param {number} at where the mark is
+ * @param {number} farthest
  * @param {number} size of the words
  * @param {number} width of the line
  * @param {{from: number, to: number}[]} spans
  * @returns {number | null}
  */
-function placeFor(at, size, width, spans) {
+function placeFor(at, farthest, size, width, spans) {
   const middle = Math.max(0, Math.min(at - size / 2, width - size));
   const places = [middle, ...spans.flatMap(({ from, to }) => [from - GAP - size, to + GAP])];
   const free = places.filter((from) => from >= 0 && from + size <= width
-    && from - FARTHEST <= at && at <= from + size + FARTHEST
+    && from - farthest <= at && at <= from + size + farthest
     && spans.every((other) => from + size + GAP <= other.from || from >= other.to + GAP));
   return free.length ? free.reduce((one, other) => (Math.abs(other - middle) < Math.abs(one - middle) ? other : one)) : null;
 }
 
 /**
  * @param {Event} event
+ * @param {number} last the last turn
  * @returns {number}
  */
-function weightOf({ kind, weight }) {
-  return weight ?? WEIGHTS[kind];
+function weightOf({ kind, turn, weight }, last) {
+  return kind === "fault" && turn === last ? LAST_FAULT : weight ?? WEIGHTS[kind];
 }
 
 /**
- * Give the events that may be named: the weightiest of every part of the match.
+ * Give the events that may be named: the weightiest of every part of the match, and the end.
  * @param {Event[]} events
  * @param {number} last the last turn
  * @returns {Event[]} in the order of turns
@@ -116,9 +124,9 @@ function weightiest(events, last) {
   /** @type {Map<number, Event>} */
   const best = new Map();
   for (const event of events) {
-    const part = Math.floor((event.turn * CANDIDATES) / Math.max(1, last));
+    const part = event.kind === "end" ? Infinity : Math.floor((event.turn * CANDIDATES) / Math.max(1, last));
     const rival = best.get(part);
-    if (!rival || weightOf(event) > weightOf(rival)) {
+    if (!rival || weightOf(event, last) > weightOf(rival, last)) {
       best.set(part, event);
     }
   }

@@ -58,8 +58,8 @@ export class Players {
     const { game, replay } = this;
     const ended = replay.over && turn === replay.last;
     const final = ended ? [scoresOf(replay)] : [];
-    const numbers = game.measures.length ? game.measures.map(({ of }) => of(frame, replay)) : final;
-    const lead = leadOf(frame, replay, game);
+    const numbers = game.measures.length ? game.measures.map(({ of }) => of(frame, replay, turn)) : final;
+    const lead = leadOf(frame, replay, game, turn);
     const mover = ended ? null : game.mover?.(frame) ?? null;
     const moving = mover === null ? -1 : replay.seat(mover);
     const words = ended ? standingWords(replay) : [];

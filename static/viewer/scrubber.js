@@ -12,7 +12,7 @@ const THUMB = 16;
  * Marks are drawn in this order: rare ones over frequent ones.
  * @type {Kind[]}
  */
-const ORDER = ["death", "capture", "lead", "fault", "end"];
+const ORDER = ["death", "capture", "lead", "end", "fault"];
 
 /** The line. */
 export class Scrubber {

@@ -73,7 +73,7 @@ export function newSurvey(replay, game) {
 function look(result, game, moment) {
   const { replay, turn, after } = moment;
   game.measures.forEach(({ of }, index) => {
-    of(after, replay).forEach((value, seat) => result.measures[index].series[seat]?.push(value));
+    of(after, replay, turn).forEach((value, seat) => result.measures[index].series[seat]?.push(value));
   });
   const isLast = turn === replay.last && replay.over;
   if (turn > 0) {

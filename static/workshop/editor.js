@@ -228,6 +228,17 @@ export class Editor {
   }
 
   /**
+   * Bring a line of the file that is shown into view; the cursor and the focus stay where they are.
+   * @param {number} number from 1
+   */
+  reveal(number) {
+    const { doc } = this.view.state;
+    const { from } = doc.line(Math.max(1, Math.min(number, doc.lines)));
+    // The beginning of the line at the right edge: the editor is scrolled all the way to the left.
+    this.view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "center", x: "end" }) });
+  }
+
+  /**
    * Mark lines, in the place of all that were marked before.
    * @param {{file: string, line: number, words: string}[]} marks
    */

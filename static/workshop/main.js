@@ -3,6 +3,7 @@
 import { Check } from "./check.js";
 import { Draft } from "./draft.js";
 import { Editor } from "./editor.js";
+import { Cause } from "./cause.js";
 import { byId } from "./elements.js";
 import { Match } from "./match.js";
 import { RunOutput } from "./output.js";
@@ -28,6 +29,16 @@ const output = new RunOutput({
   line: ({ file, line, turn }) => {
     match.visit(turn);
     lead(file, line);
+  },
+});
+const cause = new Cause({
+  line: ({ file, line, turn }) => {
+    match.visit(turn);
+    lead(file, line);
+  },
+  turn: (turn) => {
+    match.visit(turn);
+    parts.show("question");
   },
 });
 const question = new Question({ save, marks, visit: (turn) => match.visit(turn), first: () => match.viewer.replay?.first ?? 1 });
@@ -73,6 +84,7 @@ function marks(list) {
 /** Forget the run before the one that begins. */
 function clearRun() {
   editor.mark([]);
+  cause.show(null, null);
   output.show([], [], "");
   question.isRun = false;
   if (parts.current === "code") {
@@ -101,14 +113,41 @@ function showReport(report) {
   marks(report.marks);
   question.forget();
   question.point(match.turn);
+  const mark = markOf(report);
+  cause.show(mark, report.fault);
   if (report.marks.length || report.compiler) {
     parts.offer("output");
   }
+  if (mark) {
+    reveal(mark);
+  }
+}
+
+/**
+ * Give the marked line that the first thing that went wrong is about.
+ * @param {import("./run.js").Report} report
+ * @returns {import("./output.js").Mark | null} null where that names none: later ones have other causes
+ */
+function markOf({ marks: [first], fault }) {
+  return first && !(fault && first.turn > fault.turn) ? first : null;
+}
+
+/**
+ * Bring a marked line into view, on a narrow screen in the place of the match.
+ * @param {import("./output.js").Mark} mark
+ */
+function reveal({ file, line }) {
+  if (parts.current === "picture") {
+    parts.show("code");
+  }
+  draft.show(file);
+  editor.reveal(line);
 }
 
 /** Forget the run that was shown: what is shown is the replay in whose position the bot is tried. */
 function showOfReplay() {
   question.isRun = false;
+  cause.show(null, null);
   output.show([], [], "");
   run.say("");
 }
@@ -121,6 +160,7 @@ function showOfReplay() {
 async function showOfSeries(address, entry) {
   position.leave();
   question.isRun = false;
+  cause.show(null, null);
   output.show([], [], "");
   run.say(`Match ${entry.number} of the series, seat ${entry.seat}: ${entry.words}`);
   if (parts.current === "series" && window.matchMedia("(max-width: 899px)").matches) {

@@ -1,5 +1,6 @@
 /** The match that is shown: a run while it is played, or one of a series. */
 
+import { learnCaptions } from "../viewer/games/captions.js";
 import { loadModule } from "../viewer/games/installed.js";
 import { Feed } from "../viewer/live.js";
 import { readReplay } from "../viewer/replay.js";
@@ -85,6 +86,7 @@ export class Match {
     }
     const replay = await readReplay(new Uint8Array(await answer.arrayBuffer()));
     await loadModule(replay.document.game);
+    await learnCaptions(replay);
     if (number !== this.number) {
       return null;
     }

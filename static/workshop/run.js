@@ -14,6 +14,7 @@ const REPLACED = "Another run took its place, in another window.";
 /**
  * @typedef {{match: string, document: string, seed: number, goes_on: boolean, ready: boolean, failed: boolean, words: string,
  *   protection: string, compiler: string, output: [number, string][], marks: import("./output.js").Mark[],
+ *   fault: import("./cause.js").Fault | null,
  *   waits?: string, is_lost?: boolean}} Report
  * @typedef {{match: string, document: string, seed: number}} Start a run, and the address of its match
  */

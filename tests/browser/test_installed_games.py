@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,9 +37,12 @@ COLOURS = f"""(canvas) => {{
 
 @pytest.fixture(scope="module")
 def new_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a game that was made a moment ago."""
-    files = rendered(NewGame("walk", simultaneous=True))
-    return place(tmp_path_factory.mktemp("new"), dict(files))
+    """Return a folder with games that were made a moment ago."""
+    folder = tmp_path_factory.mktemp("new")
+    place(folder, dict(rendered(NewGame("quad", 4, 4))))
+    hiding = dict(rendered(NewGame("pictured", hidden=True)))
+    place(folder, {name: text for name, text in hiding.items() if "viewer" not in name})
+    return place(folder, dict(rendered(NewGame("walk", simultaneous=True))))
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +72,14 @@ def test_tron_is_played_by_hand_as_its_page_makes_it(site: Site, watcher: Watche
     assert on_each_screen(page) == []
 
 
+def test_a_new_game_for_four_is_watched_as_its_form_stands(site: Site, watcher: Watcher) -> None:
+    watcher.page.goto(f"{site.address}/games/quad/")
+    watcher.page.get_by_role("button", name="Play and watch").click()
+    watcher.page.wait_for_selector("#viewer[data-state=ready]")
+    expect(watcher.page.locator("#players .card")).to_have_count(4)
+    expect(watcher.page.locator("#trouble")).to_be_hidden()
+
+
 @pytest.mark.thorough
 def test_a_new_game_is_played_on_its_board(site: Site, watcher: Watcher) -> None:
     page = show(watcher, site.begin("walk", bot="builtin:random", hand="1", size="5", seed="1"))
@@ -79,6 +91,61 @@ def test_a_new_game_is_played_on_its_board(site: Site, watcher: Watcher) -> None
     wait_until_sent(page, 0)
     finish(page, page.get_by_role("button", name="Play it").click)
     assert on_each_screen(page) == []
+
+
+COINS = f"""(canvas) => {{
+    const data = ({DRAWN})(canvas);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) {{
+        count += data[at] === 0xd9 && data[at + 1] === 0xa4 && data[at + 2] === 0;
+    }}
+    return count;
+}}"""
+"""How many pixels of the board are golden."""
+
+
+@pytest.mark.parametrize("place_of_page", ["server", "file"])
+def test_a_game_with_a_picture_alone_tells_scores_moves_and_what_players_see(
+    place_of_page: str, site: Site, watcher: Watcher, tmp_path: Path
+) -> None:
+    address = site.begin("pictured", seat_1="builtin:greedy", seat_2="builtin:random", pace="all")
+    page = show(watcher, address)
+    expect(page.locator("#live")).to_be_hidden()
+    if place_of_page == "file":
+        match = site.matches.find(address.rpartition("/")[2])
+        assert match is not None
+        (tmp_path / "saved.html").write_bytes(html(match.result.result().replay))
+        # Only that page is watched.
+        watcher.requests.clear()
+        page = show(watcher, (tmp_path / "saved.html").as_uri())
+    page.wait_for_selector("#viewer[data-surveyed=true]")
+    page.keyboard.press("Home")
+    cards = page.locator("#players .card")
+    expect(cards.first).to_contain_text("0 coins")
+    page.keyboard.press("End")
+    last = page.locator("#turn").inner_text()
+    expect(cards.first).not_to_contain_text("0 coins")
+    rows = page.locator("#standings tr")
+    for name in ("greedy", "random"):
+        score = rows.filter(has_text=name).locator("td").last.inner_text()
+        number = cards.filter(has_text=name).locator(".number b").first
+        expect(number).to_have_text(score)
+    expect(page.locator("#happened .did").first).to_have_text(re.compile("played: Go "))
+    expect(page.locator(f".turn-row[data-turn='{last}'] .deed").first).to_contain_text("Go ")
+
+    page.keyboard.press("Home")
+    page.wait_for_function(f"() => ({COINS})(document.getElementById('board')) > 0")
+    everything = page.locator("#board").evaluate(COINS)
+    page.select_option("#perspective", index=1)
+    page.wait_for_function(
+        f"(most) => {{ const seen = ({COINS})(document.getElementById('board'));"
+        " return seen > 0 && seen < most / 2; }",
+        arg=everything,
+    )
+    page.select_option("#perspective", index=0)
+    page.wait_for_function(
+        f"(all) => ({COINS})(document.getElementById('board')) === all", arg=everything
+    )
 
 
 @pytest.mark.thorough

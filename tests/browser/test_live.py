@@ -14,14 +14,16 @@ import pytest
 import requests
 from playwright.sync_api import Browser, Page, expect
 
+from cw.arena.bots import BotKind, BotSpec
 from cw.games.registry import load_game
+from cw.matches.spec import MatchSpec
 from cw.replays import document as replay
 from cw.replays.verify import verify
 from cw.web import create_app
 from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
-from tests.browser.axe import on_each_screen, serious
-from tests.browser.conftest import SLOW, Watcher, watch
+from tests.browser.axe import Scheme, complaints, on_each_screen, serious, show_on
+from tests.browser.conftest import SLOW, Watcher, each_screen, watch
 from tests.browser.viewer.viewing import middle
 from tests.conftest import Serve
 from tests.effort import first_is_fast
@@ -549,6 +551,57 @@ def test_the_page_has_no_serious_violation(site: Site, watcher: Watcher, game: s
     assert on_each_screen(page, serious) == []
     resign(page)
     assert on_each_screen(page, serious) == []
+
+
+def unready(game: str, address: str) -> MatchSpec:
+    """Return a match with a bot that is nowhere."""
+    greedy = BotSpec("greedy", "builtin", "greedy")
+    kind: BotKind = "http" if "://" in address else "exec"
+    return MatchSpec("page", game, (BotSpec("mine", kind, address), greedy), 1)
+
+
+@each_screen
+def test_why_a_match_did_not_begin_stands_in_the_place_of_its_board(
+    site: Site, watcher: Watcher, scheme: Scheme, width: int
+) -> None:
+    show_on(watcher.page, scheme, width)
+    match = site.matches.begin(unready("hexagon", "nowhere://1"))
+    watcher.page.goto(f"{site.address}/matches/{match.name}")
+    trouble = watcher.page.locator("#trouble")
+    expect(trouble).to_contain_text("'nowhere://1' is not an address of a bot")
+    expect(trouble).to_be_in_viewport(ratio=1)
+    expect(watcher.page.locator("#title")).to_have_text("No match")
+    for part in ("#stage", "#scrubber", "#happened", "#turn-list", ".tools"):
+        expect(watcher.page.locator(part)).to_be_hidden()
+    assert complaints(watcher.page) == []
+
+
+@each_screen
+def test_why_a_match_was_over_before_its_first_turn_stands_above_its_board(
+    site: Site, watcher: Watcher, scheme: Scheme, width: int
+) -> None:
+    show_on(watcher.page, scheme, width)
+    match = site.matches.begin(unready("paint", "/nowhere/bot.py"))
+    page = show(watcher, f"{site.address}/matches/{match.name}")
+    expect(page.locator("#trouble")).to_contain_text("there is no program 'bot.py'")
+    expect(page.locator("#trouble")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#stage")).to_be_visible()
+
+
+def test_a_match_that_waits_says_so_until_it_begins(site: Site, watcher: Watcher) -> None:
+    address = site.begin("paint", seat_1="builtin:greedy", seat_2="builtin:random", turns="50")
+    waiting = {"waiting": "the players are getting ready", "over": False}
+    watcher.page.route("**/document*", lambda route: route.fulfill(status=202, json=waiting))
+    watcher.page.goto(address)
+    trouble = watcher.page.locator("#trouble")
+    expect(trouble).to_have_text("Please wait: the players are getting ready.")
+    expect(trouble).to_have_class("trouble waits")
+    expect(watcher.page.locator("#title")).to_have_text("Waiting for the match")
+    watcher.page.unroute("**/document*")
+    watcher.page.wait_for_selector("#viewer[data-state=ready]")
+    expect(trouble).to_be_hidden()
+    expect(watcher.page.locator("#stage")).to_be_visible()
+    expect(watcher.page.locator("#title")).to_have_text("greedy against random")
 
 
 @pytest.mark.thorough

@@ -17,8 +17,9 @@ from cw.server.wsgi import address_of, listen, serving
 from cw.web.workshop.app import create_workshop
 from cw.web.workshop.gate import Gate
 from cw.workshop.project import open_project
-from tests.browser.axe import on_each_screen, show_on
-from tests.browser.conftest import Watcher
+from tests.browser.axe import Scheme, on_each_screen, show_on
+from tests.browser.conftest import Watcher, each_screen
+from tests.browser.viewer.viewing import box
 from tests.effort import first_is_fast
 from tests.web.workshop.test_positions import replay_in
 
@@ -160,6 +161,48 @@ def test_from_an_empty_folder_to_a_bot_that_beats_random(
     page.click("#tab-check")
     page.click("#check-start")
     expect(page.locator("#check-words")).to_have_text("All fine.", timeout=CHECKED)
+
+
+@each_screen
+def test_a_mistake_is_read_at_once_where_it_is(
+    opened: Open, watcher: Watcher, scheme: Scheme, width: int
+) -> None:
+    bench, page = opened("paint"), watcher.page
+    line, _ = BETTER["paint"]
+    show_on(page, scheme, width)
+    page.goto(bench.address)
+    expect(page.locator(".cm-line", has_text=line)).to_be_visible()
+    words = "a mistake of many words, which go on and on, so that they cannot stand beside it"
+    type_over(page, line, f"raise KeyError({words!r})")
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text("# the end\n" * 90)
+    run(page)
+    cause = page.locator("#cause")
+    for told in (cause, page.locator(".cm-mark-words")):
+        expect(told).to_contain_text(f"KeyError: '{words}'")
+        expect(told).to_be_in_viewport(ratio=1)
+    mark = box(page.locator(".cm-mark-words"))
+    editor = box(page.locator("#editor"))
+    assert editor["x"] < mark["x"]
+    assert mark["x"] + mark["width"] <= editor["x"] + editor["width"]
+    expect(cause).to_contain_text("bot.py, line")
+    assert on_each_screen(page) == []
+
+    # Elsewhere by now: the cause leads back.
+    show_on(page, scheme, width)
+    page.get_by_role("tab", name="Check").click()
+    cause.get_by_role("button").click()
+    expect(page.locator(".cm-mark-words")).to_be_in_viewport(ratio=1)
+
+    # What names no line says in which turn it was; nothing of the run before stays.
+    page.get_by_role("tab", name="Check").click()
+    (bench.place / "bot.py").write_text("import os\n\nos._exit(3)\n")
+    expect(page.locator(".cm-line").first).to_have_text("import os")
+    run(page)
+    expect(cause).to_contain_text("exit code 3")
+    expect(cause).to_be_in_viewport(ratio=1)
+    cause.get_by_role("button").click()
+    expect(page.locator("#part-question")).to_be_visible()
 
 
 def test_a_bot_is_tried_in_a_position_and_the_last_run_stays(

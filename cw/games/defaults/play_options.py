@@ -8,11 +8,16 @@ from typing import Final
 from cw.games.codec import Game
 from cw.games.play_options import PlayOptions
 
+FEWEST_PLAYERS: Final = 2
 MOST_PLAYERS: Final = 6
 """Seats of a form."""
 
 
 def default_play_options(game: Game, strategies: Sequence[str]) -> PlayOptions:
-    """Return matches between strategies, which are given the weakest first; no options."""
-    most = min(game.rules.seats.stop - 1, MOST_PLAYERS)
-    return PlayOptions(strategies=tuple(reversed(strategies)), most_players=most)
+    """Return matches between strategies, which are given the weakest first; no options.
+
+    By default the strongest play, as many as the game needs.
+    """
+    seats = game.rules.seats
+    usual = tuple(reversed(strategies))[: max(seats.start, FEWEST_PLAYERS)]
+    return PlayOptions(strategies=usual, most_players=min(seats.stop - 1, MOST_PLAYERS))

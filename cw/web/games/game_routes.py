@@ -32,10 +32,11 @@ from cw.games.rules import Json
 from cw.kits import LANGUAGES, languages_of
 from cw.server.guard import refuse_other_sites
 from cw.web.answers import revalidated
-from cw.web.games.frames import Window, drawn_window
+from cw.web.games.frames import Window, captions_in, drawn_window
 from cw.web.games.game_files import KINDS, file_of, game_title, viewer_file, viewer_games
 from cw.web.games.game_pages import game_page
 from cw.web.games.sample_position import sample_picture
+from cw.web.live.form_seats import form_seats
 
 routes = Blueprint("games", __name__, url_prefix="/games")
 
@@ -80,6 +81,7 @@ def about(game: str) -> Response:
         picture=picture(game),
         package=packages().get(game),
         strategies=strategies(game),
+        others=form_seats(game).numbers[0] - 1,
         languages=languages_of(game),
         language=LANGUAGE,
         bot=LANGUAGES[LANGUAGE].bot,
@@ -150,7 +152,7 @@ def viewer_part(game: str, name: str) -> Response:
 
 @routes.post("/<game:game>/frames")
 def frames(game: str) -> Response:
-    """Draw frames for the viewer, as SVG or as text; 503 while others are drawn."""
+    """Draw frames for the viewer, as SVG or as text, or tell their captions; 503 while busy."""
     refuse_other_sites()
     _find(game)
     request.max_content_length = LARGEST_WINDOW
@@ -161,6 +163,8 @@ def frames(game: str) -> Response:
     if not DRAWING.acquire(timeout=PATIENCE):
         raise CapacityError("other frames are being drawn: try again")
     try:
+        if window.captions:
+            return jsonify(msgspec.to_builtins(captions_in(game, window)))
         return jsonify(drawn=drawn_window(game, window))
     finally:
         DRAWING.release()

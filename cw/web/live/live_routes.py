@@ -32,6 +32,7 @@ from cw.server.guard import changes_the_game
 from cw.server.lobby import replay_address
 from cw.web.answers import revalidated
 from cw.web.games.game_pages import game_page
+from cw.web.live.form_seats import form_seats, read_seats
 from cw.web.live.live_match import Guest, LiveMatch
 from cw.web.live.live_matches import LiveMatches
 from cw.web.live.next_match import PERSON, next_matches
@@ -40,7 +41,6 @@ from cw.web.settings import SiteSettings
 
 routes = Blueprint("matches", __name__)
 
-NOBODY: Final = ""
 PACES: Final[Mapping[str, float]] = {"4": 0.25, "2": 0.5, "8": 0.125, "16": 0.0625, "all": 0.0}
 """Turns a second that may be chosen, the usual one first, and the seconds of each."""
 
@@ -49,7 +49,6 @@ ANSWER_PACE: Final = 0.5
 
 MOST_SEED: Final = 2**31 - 1
 MOST_LISTED: Final = 20
-LEAST_PLAYERS: Final = 2
 LONGEST_TOURNAMENT: Final = 64
 NUMBER: Final = re.compile(r"\d{1,9}")
 
@@ -152,6 +151,7 @@ def match_form(game: str) -> dict[str, Any] | None:
         return None
     return {
         "play_options": offered_options(game),
+        "seats": form_seats(game),
         "strategies": list(load_strategies(game)),
         "opponents": [bot.name for bot in settings.opponents.get(game, ())],
         "paces": list(PACES),
@@ -203,13 +203,10 @@ def read_form(
 ) -> WantedMatch:
     """Read which match is wanted; raise UsageError with what is wrong.
 
-    The seats are `seat-1` and on, or, for one person and one bot, `bot` and `hand`: the number of
-    the person's seat. `bring` gives the bot of whoever asks.
+    `bring` gives the bot of whoever asks.
     """
     play_options = offered_options(game)
-    choices = read_seats(form, play_options)
-    if len(choices) < LEAST_PLAYERS:
-        raise UsageError(f"a match is for {LEAST_PLAYERS} players or more")
+    choices = read_seats(game, form)
     if choices.count(PERSON) > 1:
         raise UsageError("one person can play here, against bots")
     brought = [choice for choice in choices if choice.startswith(OWN)]
@@ -223,17 +220,6 @@ def read_form(
     isolation = own_bot.isolation if own_bot else settings.isolation
     spec = MatchSpec("page", game, bots, seed, options, isolation=isolation)
     return WantedMatch(spec, pace, secrets, choices, own_bot.guest if own_bot else None)
-
-
-def read_seats(form: Mapping[str, str], play_options: PlayOptions) -> tuple[str, ...]:
-    """Return who is chosen, in seat order."""
-    if "hand" in form:
-        seats = [form.get("bot", NOBODY)]
-        seats.insert(0 if form["hand"] == "1" else 1, PERSON)
-    else:
-        numbers = range(1, play_options.most_players + 1)
-        seats = [form.get(f"seat-{number}", NOBODY) for number in numbers]
-    return tuple(seat for seat in seats if seat != NOBODY)
 
 
 def seat_all(

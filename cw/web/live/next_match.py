@@ -40,8 +40,8 @@ def next_matches(spec: MatchSpec, choices: Sequence[str]) -> NextMatches:
     """Return what may follow a match that a person has played; nothing if there was none."""
     if PERSON not in choices:
         return NextMatches((), "")
-    built_in = [seat.removeprefix(BUILT_IN) for seat in choices if seat.startswith(BUILT_IN)]
-    stronger = stronger_than(spec.game, built_in[0]) if len(built_in) == 1 else None
+    opponent = built_in_of(choices)
+    stronger = stronger_than(spec.game, opponent) if opponent else None
     proposals = [("Play again", choices), ("Swap sides", [*choices[1:], choices[0]])]
     if stronger is not None:
         seats = [seat if seat == PERSON else f"{BUILT_IN}{stronger}" for seat in choices]
@@ -49,8 +49,15 @@ def next_matches(spec: MatchSpec, choices: Sequence[str]) -> NextMatches:
     fields = options_of(spec)
     return NextMatches(
         [NextMatch(words, fields | seats_of(seats)) for words, seats in proposals],
-        strongest=built_in[0] if len(built_in) == 1 and stronger is None else "",
+        strongest=opponent if stronger is None else "",
     )
+
+
+def built_in_of(choices: Sequence[str]) -> str:
+    """Return the built-in strategy that a person has played against; "" for other opponents."""
+    others = {seat for seat in choices if seat != PERSON}
+    opponent = others.pop() if len(others) == 1 else ""
+    return opponent.removeprefix(BUILT_IN) if opponent.startswith(BUILT_IN) else ""
 
 
 def stronger_than(game: str, strategy: str) -> str | None:

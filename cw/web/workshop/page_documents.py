@@ -13,6 +13,7 @@ from cw.arena.seats.heard import Exchange
 from cw.games.registry import load_endings
 from cw.games.rules import Json, Player
 from cw.lab.asked import AskedAnswer
+from cw.matches.fault_words import did
 from cw.matches.verdict import verdict
 from cw.replays.outputs import Output
 from cw.visible import visible
@@ -22,6 +23,7 @@ from cw.web.workshop.tasks import Work
 from cw.workshop.building import BuildFailed
 from cw.workshop.checking import Check
 from cw.workshop.marks import marks_in
+from cw.workshop.project import MINE
 from cw.workshop.series import Series
 
 LONGEST_TEXT: Final = 20_000
@@ -46,6 +48,7 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
         "player": None if match.progress is None else str(player_of(match)),
         "compiler": shown[0][1],
         "output": list(map(list, shown[1:])),
+        "fault": fault_of(match),
         "marks": list(map(asdict, run.searched.marks(shown, files))),
     }
 
@@ -76,6 +79,21 @@ def words_of(match: LiveMatch) -> str:
     if isinstance(error, BuildFailed):
         return visible(f"{error}.")
     return visible(match.trouble or verdict(match.spec, match.result.result()))
+
+
+def fault_of(match: LiveMatch) -> dict[str, Json] | None:
+    """Return the first fault of the bot and where it made it; None if it made none, or plays on."""
+    if not match.over or failure_of(match) is not None:
+        return None
+    result, number = match.result.result(), [bot.name for bot in match.spec.bots].index(MINE)
+    fault = next(iter(result.faults_of(number)), None)
+    if fault is None:
+        return None
+    endings = load_endings(match.spec.game)
+    turn = min(fault.turn + endings.first, result.turns)
+    place = "at the start" if fault.kind == "startup" else endings.turn_after(fault.turn)
+    words = f"{did(fault)}: {fault.detail}" if fault.detail else did(fault)
+    return {"turn": turn, "place": place.capitalize(), "words": cut(words)}
 
 
 def output_of(match: LiveMatch) -> list[tuple[int, str]]:

@@ -39,7 +39,7 @@ export declare class EditorView {
   static readonly updateListener: { of(listener: (update: ViewUpdate) => void): Extension };
   static readonly decorations: { from(field: StateField<unknown>): Extension };
   static theme(rules: Record<string, Record<string, string>>, options?: { dark?: boolean }): Extension;
-  static scrollIntoView(position: number, options?: { y?: "center" | "nearest" }): StateEffect<unknown>;
+  static scrollIntoView(position: number, options?: { x?: "end"; y?: "center" | "nearest" }): StateEffect<unknown>;
   readonly state: EditorState;
   readonly dom: HTMLElement;
   readonly contentDOM: HTMLElement;

@@ -206,10 +206,10 @@ function lastLost({ replay, frame, turn }) {
  */
 function atTurnLimit(end) {
   const { replay, frame, turn, best } = end;
-  const lead = leadOf(frame, replay, CODE_BATTLE);
+  const lead = leadOf(frame, replay, CODE_BATTLE, turn);
   const beginning = `The last turn, ${turn}, was played.`;
   const level = lead.level.map((name) => {
-    const values = CODE_BATTLE.criteria?.find((criterion) => criterion.name === name)?.of(frame, replay) ?? [];
+    const values = CODE_BATTLE.criteria?.find((criterion) => criterion.name === name)?.of(frame, replay, turn) ?? [];
     return `${name} (${values[best[0]?.index ?? 0]})`;
   });
   if (best.length > 1) {

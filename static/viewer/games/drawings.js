@@ -20,6 +20,8 @@ const PAUSE = 1000;
 
 /** @typedef {import("../replay.js").Replay} Replay */
 
+/** @typedef {{dark: boolean, player: string | null}} Look how it is drawn, and whose view; null for all there is */
+
 /** The drawings of one replay: SVG, or text. */
 export class Drawings {
   /**
@@ -43,15 +45,15 @@ export class Drawings {
   /**
    * Give the drawing of a turn; null until it is there.
    * @param {number} turn
-   * @param {boolean} dark
+   * @param {Look} look
    * @returns {string | null}
    */
-  at(turn, dark) {
-    const drawing = this.cache.get(`${turn} ${dark}`) ?? null;
+  at(turn, look) {
+    const drawing = this.cache.get(keyOf(turn, look)) ?? null;
     if (drawing === null) {
-      void this.fetch(turn, dark);
-    } else if (turn + AT_ONCE / 2 < this.replay.last && !this.cache.has(`${turn + AT_ONCE / 2} ${dark}`)) {
-      void this.fetch(turn + AT_ONCE / 2, dark);
+      void this.fetch(turn, look);
+    } else if (turn + AT_ONCE / 2 < this.replay.last && !this.cache.has(keyOf(turn + AT_ONCE / 2, look))) {
+      void this.fetch(turn + AT_ONCE / 2, look);
     }
     return drawing;
   }
@@ -59,17 +61,17 @@ export class Drawings {
   /**
    * Take in the drawings of a turn and of those after it.
    * @param {number} turn
-   * @param {boolean} dark
+   * @param {Look} look
    */
-  async fetch(turn, dark) {
-    const turns = this.missing(turn, dark);
+  async fetch(turn, look) {
+    const turns = this.missing(turn, look);
     if (turns.length === 0) {
       return;
     }
-    const keys = turns.map((number) => `${number} ${dark}`);
+    const keys = turns.map((number) => keyOf(number, look));
     keys.forEach((key) => this.pending.add(key));
     try {
-      const drawings = await (this.bundle ? fromPage(await this.bundle, turns, dark) : this.ask(turns, dark));
+      const drawings = await (this.bundle ? fromPage(await this.bundle, turns, look) : this.ask(turns, look));
       keys.forEach((key, index) => this.keep(key, drawings[index]));
       this.trouble = "";
     } catch (error) {
@@ -83,15 +85,15 @@ export class Drawings {
   /**
    * Give the turns that are to be asked for: neighbours, as many as a request may hold.
    * @param {number} turn
-   * @param {boolean} dark
+   * @param {Look} look
    * @returns {number[]} none while they are being fetched
    */
-  missing(turn, dark) {
+  missing(turn, look) {
     const size = JSON.stringify(this.replay.frame(turn)).length;
     const most = Math.max(1, Math.min(AT_ONCE, Math.floor(LARGEST / size) - BEFORE));
     const turns = [];
     for (let number = turn; number <= Math.min(this.replay.last, turn + most - 1); number += 1) {
-      const key = `${number} ${dark}`;
+      const key = keyOf(number, look);
       if (this.cache.has(key) || this.pending.has(key)) {
         return turns;
       }
@@ -114,39 +116,66 @@ export class Drawings {
   /**
    * Let the server draw.
    * @param {number[]} turns
-   * @param {boolean} dark
+   * @param {Look} look
    * @returns {Promise<string[]>}
    * @throws {Error} with a sentence for the viewer
    */
-  async ask(turns, dark) {
-    const { replay } = this;
-    const first = Math.max(0, turns[0] - BEFORE);
-    const all = Array.from({ length: turns[0] - first + turns.length }, (_, index) => first + index);
-    const answer = await fetch(this.address, {
-      method: "POST",
-      body: JSON.stringify({
-        players: replay.document.players.map(({ player, name }) => ({ player, name })),
-        first, skip: turns[0] - first, dark,
-        frames: all.map((turn) => replay.frame(turn)),
-        actions: all.map((turn) => replay.actions(turn)),
-      }),
-      headers: { "Content-Type": "application/json", Accept: "application/json" },
-    });
-    const payload = await answer.json();
-    if (!answer.ok) {
-      throw new Error(String(payload.error));
-    }
-    return payload.drawn;
+  async ask(turns, look) {
+    return (await askServer(this.address, this.replay, turns, look)).drawn;
   }
 }
 
-/** @typedef {{turns: number[], light: string[], dark: string[]}} Bundle */
+/**
+ * @param {number} turn
+ * @param {Look} look
+ * @returns {string}
+ */
+function keyOf(turn, { dark, player }) {
+  return JSON.stringify([turn, dark, player]);
+}
+
+/** A server that draws for others: it may be asked again. */
+export class Busy extends Error {}
+
+/**
+ * Ask the server for what the page cannot tell of turns.
+ * @param {string} address
+ * @param {Replay} replay
+ * @param {number[]} turns neighbours
+ * @param {Record<string, unknown>} wanted what of them
+ * @returns {Promise<any>}
+ * @throws {Error} with a sentence for the viewer
+ */
+export async function askServer(address, replay, turns, wanted) {
+  const first = Math.max(0, turns[0] - BEFORE);
+  const all = Array.from({ length: turns[0] - first + turns.length }, (_, index) => first + index);
+  const answer = await fetch(address, {
+    method: "POST",
+    body: JSON.stringify({
+      ...wanted, first, skip: turns[0] - first,
+      players: replay.document.players.map(({ player, name }) => ({ player, name: String(name) })),
+      frames: all.map((turn) => replay.frame(turn)),
+      actions: all.map((turn) => replay.actions(turn)),
+    }),
+    headers: { "Content-Type": "application/json", Accept: "application/json" },
+  });
+  const payload = await answer.json();
+  if (!answer.ok) {
+    throw new (answer.status === 503 ? Busy : Error)(String(payload.error));
+  }
+  return payload;
+}
+
+/**
+ * What a page without a server brings: some turns, drawn for each look, and their captions.
+ * @typedef {{turns: number[], drawn: Record<string, string[]>, captions: import("./captions.js").Part}} Bundle
+ */
 
 /**
  * Give the drawings that stand in the page.
  * @returns {Promise<Bundle> | null} null where the server is asked
  */
-function bundleOfPage() {
+export function bundleOfPage() {
   const data = byId("frames-data");
   if (!data || data.textContent.trim() === "") {
     return null;
@@ -159,10 +188,26 @@ function bundleOfPage() {
  * Give drawings of the page; of turns that it does not bring, those before them.
  * @param {Bundle} bundle
  * @param {number[]} turns
- * @param {boolean} dark
+ * @param {Look} look
  * @returns {string[]}
+ * @throws {Error} with a sentence for the viewer
  */
-function fromPage(bundle, turns, dark) {
-  const drawings = dark ? bundle.dark : bundle.light;
-  return turns.map((turn) => drawings[Math.max(0, bundle.turns.findLastIndex((start) => start <= turn))]);
+function fromPage({ turns: known, drawn }, turns, { dark, player }) {
+  const theme = dark ? "dark" : "light";
+  // Where players see everything, there are no drawings for each of them.
+  const own = Object.keys(drawn).length > 2 && player !== null;
+  const drawings = drawn[`${own ? player : ""} ${theme}`];
+  if (!drawings) {
+    throw new Error("This page has no picture of what this player sees.");
+  }
+  return turns.map((turn) => drawings[placeOf(known, turn)]);
+}
+
+/**
+ * @param {number[]} known turns, in ascending order
+ * @param {number} turn
+ * @returns {number} the place among them of a turn, or of the one before it
+ */
+export function placeOf(known, turn) {
+  return Math.max(0, known.findLastIndex((start) => start <= turn));
 }

@@ -3,8 +3,9 @@
 import { write, inks } from "../drawing.js";
 import { actionWords } from "../outline.js";
 import { isDark } from "../palette.js";
+import { captionsOf } from "./captions.js";
 import { Drawings } from "./drawings.js";
-import { scoresIn } from "./plain.js";
+import { scoresOfFrames } from "./plain.js";
 
 /** Cells of the longer side of a picture. */
 const SIDE = 10;
@@ -34,15 +35,28 @@ export function drawnGame(replay, { drawing, frames }) {
  * @returns {Pick<Game, "measures" | "happened" | "events" | "spotAt">}
  */
 function partsOf(replay) {
-  const scored = scoresIn(replay.frame(0), replay) || scoresIn(replay.frame(replay.last), replay);
+  const captions = captionsOf(replay);
   return {
-    measures: scored ? [{ name: "score", of: (frame) => scoresIn(frame, replay) ?? replay.seats.map(() => 0) }] : [],
-    happened: ({ actions }) => replay.seats
+    measures: captions.unit ? [measureOf(captions, replay)] : scoresOfFrames(replay),
+    happened: ({ actions, turn }) => replay.seats
       .filter(({ key }) => Object.hasOwn(actions, key))
-      .map(({ key, index }) => ({ seat: index, text: actionWords(actions[key], LONGEST) })),
+      .map(({ key, index }) => {
+        const words = captions.words[turn]?.[key];
+        return words ? { seat: index, text: `played: ${words}`, short: words }
+          : { seat: index, text: actionWords(actions[key], LONGEST) };
+      }),
     events: () => [],
     spotAt: () => null,
   };
+}
+
+/**
+ * @param {import("./captions.js").Captions} captions
+ * @param {Replay} replay
+ * @returns {Game["measures"][number]}
+ */
+function measureOf({ unit, scores }, { seats }) {
+  return { name: unit, of: (_frame, _replay, turn) => scores[turn] ?? seats.map(() => 0) };
 }
 
 /**
@@ -55,7 +69,8 @@ function asPicture(drawings) {
     legend: ["The picture of each turn is drawn by the rules of the game."],
     extent: () => ({ width: SIDE, height: SIDE }),
     draw: (scene) => {
-      const picture = pictures.at(scene.turn, scene.dark);
+      const player = scene.focus < 0 ? null : scene.replay.seats[scene.focus].key;
+      const picture = pictures.at(scene.turn, { dark: scene.dark, player });
       if (picture) {
         const { width, height } = pictures.extent;
         scene.ctx.drawImage(picture, (SIDE - width) / 2, (SIDE - height) / 2, width, height);
@@ -76,16 +91,21 @@ class Pictures {
     /** @type {HTMLImageElement | null} what is shown until the picture of a turn is there */
     this.latest = null;
     this.source = "";
+    /** @type {string | null} */
+    this.player = null;
   }
 
   /**
-   * Give the picture of a turn, or the latest one while that is not there.
+   * Give the picture of a turn, or the latest one while that is not there: never one of another view.
    * @param {number} turn
-   * @param {boolean} dark
+   * @param {import("./drawings.js").Look} look
    * @returns {HTMLImageElement | null}
    */
-  at(turn, dark) {
-    const source = this.drawings.at(turn, dark);
+  at(turn, look) {
+    if (look.player !== this.player) {
+      Object.assign(this, { player: look.player, latest: null, source: "" });
+    }
+    const source = this.drawings.at(turn, look);
     if (source !== null && source !== this.source) {
       this.source = source;
       void this.load(source);
@@ -118,7 +138,7 @@ function asText(drawings) {
     legend: ["The board of each turn is shown as in the terminal."],
     isBoard: true,
     lines: (_frame, _before, turn) => {
-      latest = drawings.at(turn, isDark())?.split("\n") ?? (drawings.trouble ? [drawings.trouble] : latest);
+      latest = drawings.at(turn, { dark: isDark(), player: null })?.split("\n") ?? (drawings.trouble ? [drawings.trouble] : latest);
       return latest.map((text) => ({ depth: 0, key: "", text, isNew: false }));
     },
     extent: () => ({ width: 1, height: 1 }),

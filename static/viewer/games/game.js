@@ -42,7 +42,7 @@
  * @template [Frame=unknown]
  * @typedef {object} Measure
  * @property {string} name in the plural, for cards and charts
- * @property {(frame: Frame, replay: Replay<Frame>) => number[]} of gives the number of every player
+ * @property {(frame: Frame, replay: Replay<Frame>, turn: number) => number[]} of gives the number of every player
  */
 
 /**

@@ -14,13 +14,12 @@ const LONGEST = 140;
  * @returns {import("./game.js").Game<unknown, null>}
  */
 export function plainGame(replay) {
-  const scored = scoresIn(replay.frame(0), replay) || scoresIn(replay.frame(replay.last), replay);
   return {
     legend: [
       "This viewer cannot draw this game: it shows the frame of each turn as text.",
       "What is new in a turn is marked at the left edge.",
     ],
-    measures: scored ? [{ name: "score", of: (frame) => scoresIn(frame, replay) ?? replay.seats.map(() => 0) }] : [],
+    measures: scoresOfFrames(replay),
     lines: (frame, before) => linesOf(frame, before),
     extent: () => ({ width: 1, height: 1 }),
     draw: () => {},
@@ -34,12 +33,22 @@ export function plainGame(replay) {
 }
 
 /**
+ * Give the measure of the scores that frames tell, if they do.
+ * @param {Replay} replay
+ * @returns {import("./game.js").Game["measures"]}
+ */
+export function scoresOfFrames(replay) {
+  const scored = scoresIn(replay.frame(0), replay) || scoresIn(replay.frame(replay.last), replay);
+  return scored ? [{ name: "score", of: (frame) => scoresIn(frame, replay) ?? replay.seats.map(() => 0) }] : [];
+}
+
+/**
  * Give the scores that a frame tells, if it does: as `scores`, or as `score` of its `players`.
  * @param {unknown} frame
  * @param {Replay} replay
  * @returns {number[] | null} of all players
  */
-export function scoresIn(frame, { seats }) {
+function scoresIn(frame, { seats }) {
   if (!isRecord(frame)) {
     return null;
   }

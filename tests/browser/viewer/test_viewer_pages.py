@@ -185,6 +185,7 @@ def test_a_file_that_is_no_replay(
     payload: Any = {"name": "x.json", "mimeType": "application/json", "buffer": content}
     page.get_by_label("Watch a file").set_input_files(payload)
     expect(page.get_by_role("alert")).to_have_text(message)
+    expect(page.get_by_role("alert")).to_be_in_viewport(ratio=1)
     expect(page.locator("#shelf")).to_be_visible()
 
 

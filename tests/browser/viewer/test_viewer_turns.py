@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from cw.replays import document as replay
+from tests.browser.axe import Scheme, show_on
+from tests.browser.conftest import Watcher, each_screen
 from tests.browser.recorded import MATCHES, frames, recorded
 from tests.browser.viewer.viewing import (
     DRAWN,
@@ -17,6 +19,7 @@ from tests.browser.viewer.viewing import (
     box,
     last_turn,
 )
+from tests.effort import first_is_fast
 
 # Decisive moments
 
@@ -136,3 +139,61 @@ def test_a_long_match_has_few_rows_in_the_page(altered: Altered) -> None:
     assert all(2400 < turn < 2600 for turn in middle)
     expect(page.locator('.turn-row[data-turn="2500"]')).to_contain_text("jump 6,2 to 6,4")
     assert page.locator(".turn-row").count() < 60
+
+
+# A turn of which much is told
+
+
+LONG = "ValueError: " + "a mistake of which somebody wants to read every single word; " * 4
+CUT_OFF = """() => [...document.querySelectorAll("#happened, #happened *")].filter((part) => {
+  if (part.closest("pre")) return false;
+  const room = document.querySelector(".now").getBoundingClientRect();
+  const { left, right, bottom } = part.getBoundingClientRect();
+  return part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).display !== "inline"
+    || part.scrollHeight > part.clientHeight + 1 && getComputedStyle(part).overflowY !== "visible"
+    || left < room.left || right > room.right + 0.5 || bottom > room.bottom + 0.5;
+}).map(({ outerHTML }) => outerHTML.slice(0, 120))"""
+"""What of this turn is not to be read without scrolling within it; tracebacks have their own."""
+
+
+def failing(game: str, turn: int) -> replay.Document:
+    """Return a match in which everybody has failed in a turn, with much to tell."""
+    document = recorded(game)
+    detail = f"its program ended before the end of the match: exit code 1: {LONG}"
+    faults = [
+        {"turn": turn - 1, "player": seat["player"], "kind": "crashed", "detail": detail}
+        for seat in document["players"]
+    ]
+    return document | {"faults": faults}
+
+
+@each_screen
+@pytest.mark.parametrize("game", first_is_fast(MATCHES))
+def test_no_word_of_a_turn_is_cut(
+    altered: Altered, watcher: Watcher, game: str, scheme: Scheme, width: int
+) -> None:
+    show_on(watcher.page, scheme, width)
+    page = altered(failing(game, 3), "#turn=3")
+    expect(page.locator("#happened .fault")).not_to_have_count(0)
+    assert page.evaluate(CUT_OFF) == []
+    page.keyboard.press("End")
+    expect(page.locator("#happened .event.end")).to_be_visible()
+    assert page.evaluate(CUT_OFF) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@each_screen
+@pytest.mark.parametrize("game", first_is_fast(MATCHES))
+def test_a_fault_in_the_last_turn_is_labelled(
+    altered: Altered, watcher: Watcher, game: str, scheme: Scheme, width: int
+) -> None:
+    show_on(watcher.page, scheme, width)
+    page = altered(failing(game, last_turn(game)))
+    moments = page.get_by_role("list", name="Decisive moments").get_by_role("button")
+    expect(moments.last).to_contain_text("the end")
+    label = moments.filter(has_text="crashed")
+    expect(label).to_be_visible()
+    label.click()
+    expect(page.locator("#turn")).to_have_text(str(last_turn(game)))
+    expect(page.locator("#events .kind.fault")).not_to_have_count(0)
+    expect(page.locator("#events .kind.end")).to_have_count(1)

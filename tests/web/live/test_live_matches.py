@@ -200,8 +200,8 @@ def test_a_match_that_is_over_is_saved(served: Served, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "error"),
     [
-        ({}, "a match is for 2 players"),
-        ({"seat-1": "builtin:greedy"}, "a match is for 2 players"),
+        ({}, "hexagon needs exactly 2 bots"),
+        ({"seat-1": "builtin:greedy"}, "hexagon needs exactly 2 bots"),
         ({"seat-1": "builtin:nobody", "seat-2": "builtin:random"}, "there is no bot"),
         ({"seat-1": "exec:rm -rf /", "seat-2": "builtin:random"}, "there is no bot"),
         ({"seat-1": "bot:mine", "seat-2": "builtin:random"}, "there is no bot"),

@@ -57,6 +57,7 @@ EMPTY: Final[Mapping[Kind, dict[str, Any]]] = {
         "player": None,
         "compiler": "",
         "output": [],
+        "fault": None,
         "marks": [],
     },
     "ask": {"answer": None, "trouble": ""},
