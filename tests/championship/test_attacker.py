@@ -51,10 +51,13 @@ for target in TARGETS:
             pass
 """
 
-NAMES = ["reg/honest", "http:reg/honest", "//reg/honest", "/reg/honest", "/reg/second"]
+NAMES = ["reg/honest", "http:reg/honest"]
 """What it asks before it registers: the name of its opponent."""
 
 MOVES_OF_OTHERS = [
+    "/reg/honest",
+    "//reg/honest",
+    "/reg/second",
     "/move/honest/9,9,top",
     "move/honest/9,9,top",
     "http:move/honest/9,9,top",

@@ -54,19 +54,18 @@ def test_it_plays_match_after_match_to_the_last() -> None:
 
 
 def test_a_match_in_which_a_bot_is_judged_ends_with_its_first_fault(tmp_path: Path) -> None:
-    looping = write(tmp_path, PAINT, ("    turn =", "    while True: pass\n    turn ="))
-    looper = BotSpec("looper", "exec", f"{sys.executable} {looping}")
+    running = write(tmp_path, PAINT, ('"type": "walk"', '"type": "run"'))
     strategy, other = builtins()
-    late = spec(1, strategy, looper, timeout=0.5)
+    wrong = spec(1, strategy, BotSpec("runner", "exec", f"{sys.executable} {running}"))
     fine = spec(2, strategy, other)
     absent = spec(3, BotSpec("a", "builtin", "nobody"), other)
     lines = answers(
-        {**late, "judged": 1}, {**fine, "judged": 0}, {**absent, "judged": 0}, spec(4, *builtins())
+        {**wrong, "judged": 1}, {**fine, "judged": 0}, {**absent, "judged": 0}, spec(4, *builtins())
     )
     found, nothing, error, whole = (line for line in lines if "launched" not in line)
     assert "result" in whole
     fault = found["judgement"]["fault"]
-    assert (fault["bot"], fault["turn"], fault["kind"]) == (1, 0, "timeout")
+    assert (fault["bot"], fault["turn"], fault["kind"]) == (1, 0, "illegal")
     assert nothing == {"judgement": {"fault": None}}
     assert "no strategy 'nobody'" in error["error"]["message"]
 
