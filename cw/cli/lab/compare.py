@@ -50,9 +50,9 @@ def compare_command(
       cw compare paint ./bot.py ./old.py --resume test.jsonl --json
 
     Exit codes: 0 stronger, 1 not, 3 undecided after --games, or as the bots repeat one match, 2
-    wrong usage, 4 something failed; 130 after Ctrl-C, with the result so far. Each match is recorded when it is over: continue with
-    --resume FILE. The same seed gives the same verdict, whatever --jobs is, unless bots use
-    randomness of their own or measure time.
+    wrong usage, 4 something failed; 130 after Ctrl-C, with the result so far. Each match is
+    recorded when it is over: continue with --resume FILE. The same seed gives the same verdict,
+    whatever --jobs is, unless bots use randomness of their own or measure time.
     """
     line_up = asked.line_up(game, (new, old))
     first = asked.first_seed(file)
