@@ -120,8 +120,8 @@ def last_exception(output: str) -> Raised | None:
 def exceptions(output: str) -> list[Raised]:
     """Return the exceptions in an error output, in their order."""
     lines = output.replace("\r\n", "\n").split("\n")
-    found = [raised for reader in READERS for raised in reader(lines)]
-    return sorted(found, key=lambda raised: raised.at)
+    reports = (raised for reader in READERS for raised in reader(lines))
+    return sorted(reports, key=lambda raised: raised.at)
 
 
 def named(name: str, message: str = "") -> str:
@@ -327,8 +327,8 @@ def places(line: str) -> Iterator[Place]:
     [Place(file='/bot/bot.js', line=9)]
     """
     for word in WORD.findall(line):
-        if found := PLACE.search(word):
-            yield Place(word[: found.start(1) - 1], int(found[1]))
+        if ending := PLACE.search(word):
+            yield Place(word[: ending.start(1) - 1], int(ending[1]))
 
 
 def author_place(frames: Sequence[Place], innermost_first: bool) -> Place | None:

@@ -38,8 +38,9 @@ GRACE: Final = 0.5
 QUOTED: Final = 300
 """Bytes of an error output that a sentence quotes from its head, and as many from its tail."""
 
-SEARCHED: Final = 8 * 1024
-"""Bytes at the end of standard error in which an exception is looked for."""
+SEARCHED: Final = 32 * 1024
+"""Bytes at the end of standard error in which an exception is looked for: Go lists the frames of
+all goroutines below it."""
 
 LIMIT_SEARCHED: Final = 2 * 1024
 """Bytes at the end of standard error that may name a limit where no exception does."""

@@ -11,6 +11,7 @@ import pytest
 
 from cw.arena.bots import BotSpec, read_bots, split_command
 from cw.errors import UsageError
+from cw.kits import how_to_build
 
 
 def test_every_kind_of_bot(tmp_path: Path) -> None:
@@ -155,3 +156,32 @@ def test_a_command_is_split_as_it_is_written_on_windows(monkeypatch: pytest.Monk
 def test_replays_name_a_bot_without_folders(spec: str, public: str) -> None:
     (bot,) = read_bots([spec]).bots
     assert bot.public == public
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "bot"),
+    [
+        ("bot.go", "go build -o bot .", "{folder}/bot"),
+        ("bot.c", "cc -O2 -pthread -o bot *.c -lcjson", "{folder}/bot"),
+        ("bot.cpp", "c++ -std=c++17 -O2 -pthread -o bot *.cpp -lcjson", "{folder}/bot"),
+        (
+            "Bot.java",
+            "javac -d classes *.java && jar cfe bot.jar Bot -C classes .",
+            '"exec:java -jar {folder}/bot.jar"',
+        ),
+    ],
+)
+def test_source_code_is_built_first(name: str, command: str, bot: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    (tmp_path / "Paint.java").touch()
+    with pytest.raises(UsageError) as caught:
+        read_bots([str(tmp_path / name)])
+    assert str(caught.value) == (
+        f"{tmp_path / name} is source code: build it first: cd {tmp_path} && {command}; then give "
+        + bot.format(folder=tmp_path)
+    )
+
+
+def test_a_single_file_of_java_runs_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "Bot.java").touch()
+    assert how_to_build(tmp_path / "Bot.java") == ""

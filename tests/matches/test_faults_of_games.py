@@ -210,7 +210,9 @@ def test_a_program_that_does_not_start_is_one_fault(game: str, tmp_path: Path) -
     assert "SyntaxError" in faults[0]["detail"]
     checked = cw("check", game, f"bad={bot}")
     assert checked.exit_code == 1
-    assert checked.stdout.count("SyntaxError") == 1
+    # In the sentence, and in what the program wrote.
+    assert checked.stdout.count("SyntaxError") == 2
+    assert checked.stdout.count("FAILED") == 1
     assert "status 200" not in checked.stdout
     assert "fix: correct the line named above" in checked.stdout
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from time import process_time
 
 import pytest
 
-from cw.workshop.marks import MOST_MARKS, marks_in
+from cw.workshop import marks as workshop_marks
+from cw.workshop.marks import MOST_MARKS, Mark, SearchedParts, marks_in
 
 PYTHON = """\
 Traceback (most recent call last):
@@ -135,3 +137,28 @@ def test_what_a_bot_writes_is_bounded() -> None:
     assert len(marks) == MOST_MARKS
     assert max(len(mark.words) for mark in marks) <= 300
     assert marks_in("bot.c:" + "9" * 5000 + ":1: error: x\n" * 2, ["bot.c"]) == []
+
+
+def test_each_part_of_an_output_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+
+    def counted(output: str, files: Collection[str], turn: int) -> list[Mark]:
+        searched.append(turn)
+        return marks_in(output, files, turn)
+
+    monkeypatch.setattr(workshop_marks, "marks_in", counted)
+    output = SearchedParts()
+    parts = [(0, ""), (1, PYTHON), (2, NODE)]
+    for _ in range(5):
+        marks = output.marks(parts, FILES)
+    assert [(mark.file, mark.line, mark.turn) for mark in marks] == [
+        ("bot.py", 15, 1),
+        ("helper.py", 3, 1),
+        ("bot.js", 9, 2),
+    ]
+    assert searched == [1, 2]
+    # The last part grows while its turn is played; the files may be renamed.
+    assert output.marks([*parts[:2], (2, NODE + GO_PANIC)], FILES)[-1].file == "bot.go"
+    assert searched == [1, 2, 2]
+    assert output.marks(parts, ["bot.js"]) == marks[2:]
+    assert searched == [1, 2, 2, 1, 2]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from cw.arena.exceptions import last_exception
+
 LONGEST: Final = 2000
 """Characters of what a bot wrote that are shown."""
 
@@ -65,9 +67,16 @@ def times_at_end(lines: Sequence[str], size: int) -> int:
 
 
 def ending(text: str) -> str:
-    """Return a text, or its last whole lines after "..." if it is too long to be shown."""
+    """Return a text, or what of it is shown if it is too long.
+
+    That is its last exception from the beginning on, if there is one, else its last whole lines.
+    """
     if len(text) <= LONGEST:
         return text
-    part = text[-LONGEST:]
-    whole = part.partition("\n")[2] or part
-    return f"...\n{whole}"
+    raised = last_exception(text)
+    lines = text.split("\n")[raised.at if raised else 0 :]
+    half = LONGEST // 2 if raised else 0
+    head, tail = "\n".join(lines)[:half], "\n".join(lines)[half:][half - LONGEST :]
+    # Cut where lines end, unless one of them is longer than all that is shown.
+    beginning = head.rpartition("\n")[0]
+    return "\n".join(filter(None, (beginning, "...", tail.partition("\n")[2] or tail)))

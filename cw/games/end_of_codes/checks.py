@@ -72,7 +72,7 @@ class EndOfCodesChecks:
         for name, text, fine in zip(NAMES, TEXTS, sanity(error), strict=True):
             if fine is not None:
                 fix = ADVICE.get(error or "", text)
-                fault = None if fine else with_text(answer, text)
+                fault = None if fine else sanity_fault(answer, text)
                 report.step(name, fault, fix)
         if error is None:
             await self.game(grader, int(player), report)
@@ -150,7 +150,7 @@ def readiness(answer: Any, reply: Reply | None) -> Readiness:
     return Readiness("GET /bot", PASSED[:number], failed, fault, reply)
 
 
-def with_text(fault: Fault, text: str) -> Fault:
+def sanity_fault(fault: Fault, text: str) -> Fault:
     """Return a failed sanity check with the text that the document has for it.
 
     The text asks about the network of a web service: it says nothing of a program that has ended.

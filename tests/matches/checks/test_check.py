@@ -24,7 +24,18 @@ from cw.cli import main
 from cw.games.checks import Trial
 from cw.games.end_of_codes.answers import TEXTS
 from cw.games.registry import load_checks
-from cw.matches.checks.bot import PROTOCOL, Attempt, Candidate, Finding, probe
+from cw.matches.checks.bot import (
+    EXITED,
+    PROTOCOL,
+    RAISED,
+    SEGFAULT,
+    UNNAMED,
+    Attempt,
+    Candidate,
+    Finding,
+    own_mistake,
+    probe,
+)
 from cw.matches.checks.bot import check as try_bot
 from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation
@@ -501,3 +512,24 @@ def test_nobody_is_asked_twice_where_nobody_is(game: str, step: str) -> None:
     assert "start the bot first" in result.stdout
     last = result.stdout.splitlines()[-1]
     assert last.startswith(f"1 failed: {step}: disconnected; ")
+
+
+@pytest.mark.parametrize("game", ["code-battle", "end-of-codes", "hexagon", "paint"])
+def test_a_program_that_exits_is_no_web_service_that_is_not_there(
+    game: str, tmp_path: Path
+) -> None:
+    result = "\n".join(words_of(game, write(tmp_path, "import sys\nsys.exit(3)\n")))
+    assert "the program exited early (exit code 3)" in result
+    assert "fix: keep it running until the match is over: look for what ends it" in result
+    assert "start the bot first" not in result
+    assert "port forward" not in result
+    assert "error output" not in result
+
+
+def test_what_to_do_depends_on_how_a_program_ended() -> None:
+    raised = "the program exited early (exit code 1): KeyError: 3 (a.py, line 2)"
+    assert own_mistake(raised) == RAISED
+    assert own_mistake("the program exited early (exit code 1): panic: x") == UNNAMED
+    assert own_mistake("round_broken_reply: the program exited early (exit code 0)") == EXITED
+    assert own_mistake("segmentation fault (signal SIGSEGV)") == SEGFAULT
+    assert own_mistake("no line came within 0.55 s") is None
