@@ -125,5 +125,7 @@ class Validation:
             return on_one_line(fault.message)
         if fault is None:
             return None
-        turn = load_endings(self.trial.game).turn_after(fault.turn)
-        return on_one_line(f"{turn}: {fault.kind}: {fault.detail}")
+        problem = f"{fault.kind}: {fault.detail}"
+        if fault.kind == "startup":
+            return on_one_line(problem)
+        return on_one_line(f"{load_endings(self.trial.game).turn_after(fault.turn)}: {problem}")

@@ -67,7 +67,7 @@ def test_nothing_is_played_if_a_team_fails_and_all_that_fail_are_told(
     assert "KeyError: 'turn' (bot.py, line " in crash
     assert two.startswith("two: ")
     assert "one program" in two
-    assert broken.startswith("zoe: turn 1: startup: ")
+    assert broken.startswith("zoe: startup: ")
     assert "SyntaxError" in broken
 
 
@@ -76,9 +76,9 @@ def test_teams_that_fail_are_left_out_and_stay_out(tmp_path: Path, teams: Path) 
     run = ("run", teams, *GAME, "--format", "gauntlet", "--out", out, "--skip-broken")
     played = cw(*run)
     assert played.exit_code == 0, played.output + played.stderr
-    assert "Left out: zoe: turn 1: startup: " in played.stderr
+    assert "Left out: zoe: startup: " in played.stderr
     assert list(settings_of(out).left_out) == ["Team-4", "two", "zoe"]
-    assert "zoe: left out: turn 1: " in (out / "report" / "index.html").read_text()
+    assert "zoe: left out: startup: " in (out / "report" / "index.html").read_text()
     assert {team for line in lines_of(out) for team in line["players"]} == {"ann", "bob"}
     again = cw(*run)
     assert again.exit_code == 2

@@ -89,7 +89,7 @@ class TestValidate:
         sources = {"Lea Müller": "import sys\nsys.exit('one\\nno module numpy')\n"}
         result = cw("validate", make_teams(tmp_path / "teams", sources))
         (line,) = result.stdout.splitlines()
-        assert line.startswith("Lea Müller (Lea-Muller): turn 1: startup: ")
+        assert line.startswith("Lea Müller (Lea-Muller): startup: ")
         assert line.endswith("exit code 1: no module numpy")
 
     @pytest.mark.thorough

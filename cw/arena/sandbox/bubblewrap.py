@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from cw.arena.sandbox.installation import SYSTEM
 from cw.arena.sandbox.limits import MIB
-from cw.arena.sandbox.owners import prefix
+from cw.arena.sandbox.owners import make_temporary
+from cw.arena.sandbox.removal import remove_tree
 
 INSIDE: Final = Path("/bot")
 """Where a bot finds its working copy."""
@@ -71,19 +71,24 @@ class Box:
 
 @cache
 def problem() -> str | None:
-    """Run bubblewrap once and say why it cannot be used here; None if it can."""
+    """Run bubblewrap once and say why it cannot be used here; None if it can.
+
+    Raises Failure if no temporary folder can be made.
+    """
     for program in NEEDED:
         if shutil.which(program) is None:
             name = "bubblewrap" if program == "bwrap" else program
             return f"{name} is not installed; on Debian: apt-get install bubblewrap tar util-linux"
     if not os.access(os.devnull, os.R_OK | os.W_OK):
         return f"this user may not read and write {os.devnull}; chmod 666 {os.devnull}"
-    with TemporaryDirectory(prefix=prefix("bot")) as folder:
-        command = wrap(["true"], Box(Path(folder)))
-        try:
-            tried = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"bubblewrap does not work here: {error}"
+    folder = make_temporary("bot")
+    try:
+        command = wrap(["true"], Box(folder))
+        tried = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap does not work here: {error}"
+    finally:
+        remove_tree(folder)
     if not tried.returncode:
         return None
     lines = tried.stderr.decode(errors="replace").strip().splitlines()

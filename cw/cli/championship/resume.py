@@ -21,7 +21,10 @@ from cw.cli.championship.playing import play
 def resume_command(
     out: Path, jobs: int | None, with_handouts: bool, port: int | None, queued: bool
 ) -> None:
-    """Continue the championship in OUT from where it stopped; no team is tried again."""
+    """Continue the championship in OUT from where it stopped.
+
+    No team is tried again before it plays.
+    """
     settings = settings_of(out)
     with chosen_players(jobs, settings.sandbox, queued=queued) as new_players:
         if not queued:

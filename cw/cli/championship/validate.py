@@ -56,9 +56,12 @@ def validate_command(
 def problems_of(
     teams: Sequence[Team | UnfitTeam], trial: Trial, jobs: int | None
 ) -> dict[str, str]:
-    """Try the teams that have a program, and show how far it is; return what is wrong, by id."""
+    """Try teams, and show how far it is; return what is wrong with them, by id.
+
+    Built-in strategies are not tried: some do on purpose what costs a turn.
+    """
     problems = {team.id: team.problem for team in teams if isinstance(team, UnfitTeam)}
-    fit = [team for team in teams if isinstance(team, Team)]
+    fit = [team for team in teams if isinstance(team, Team) and team.bot.kind != "builtin"]
     if not fit:
         return problems
     stderr = Stderr()

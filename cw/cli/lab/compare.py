@@ -51,7 +51,7 @@ def compare_command(
 
     Exit codes: 0 stronger, 1 not, 2 wrong usage, 3 undecided after --games or because the bots
     repeat one match, 4 something failed; 130 after Ctrl-C, with the result so far. Each match is
-    recorded when it is over: continue with --resume FILE. The same seed gives the same verdict,
+    recorded when it is over; --resume FILE continues. The same seed gives the same verdict,
     whatever --jobs is, unless bots use randomness of their own or measure time.
     """
     line_up = asked.line_up(game, (new, old))

@@ -74,7 +74,8 @@ def test_a_client_of_the_assignment_is_active_with_warnings_and_plays(site: Site
     with site.resources.database.reading() as session:
         rows = select(Match.match_id, MatchParticipant.name, MatchParticipant.faults).join(Match)
         seats = session.execute(rows.where(Match.state == "done")).all()
-    assert {name for _, name, _ in seats} == {"Eight", "Seven"}
+    # House bots may play, too.
+    assert {"Eight", "Seven"} <= {name for _, name, _ in seats}
     assert len(seats) == 2 * len({match for match, _, _ in seats})
     assert all(faults == [] for _, _, faults in seats)
 
