@@ -56,7 +56,7 @@ def test_it_plays_match_after_match_to_the_last() -> None:
 def test_a_match_in_which_a_bot_is_judged_ends_with_its_first_fault(tmp_path: Path) -> None:
     running = write(tmp_path, PAINT, ('"type": "walk"', '"type": "run"'))
     strategy, other = builtins()
-    wrong = spec(1, strategy, BotSpec("runner", "exec", f"{sys.executable} {running}"))
+    wrong = spec(1, strategy, BotSpec("runner", "exec", f"{PYTHON} {running}"))
     fine = spec(2, strategy, other)
     absent = spec(3, BotSpec("a", "builtin", "nobody"), other)
     lines = answers(
