@@ -187,7 +187,7 @@ def test_good_bots_pass_the_check() -> None:
 
 
 BAD = [
-    ("import json\n", "import numbskull\n", "numbskull", "run it by hand"),
+    ("import json\n", "import numbskull\n", "numbskull", "correct the line"),
     ('"objects": 1', '"objects": 100', "illegal: heap", "cw step"),
     ('"objects": 1', '"object": 1', "missing required field `objects`", '"turn": N'),
     ('"heap": heap', '"heap": "big"', "Expected `int`, got `str`", '"turn": N'),

@@ -32,7 +32,7 @@ from cw.matches.spec import Isolation, MatchFault, MatchSpec, Secrets
 RAISED: Final = (
     "correct the line named above; if it is in a kit file, your function returned the wrong thing"
 )
-UNNAMED: Final = "no line named? See the error output"
+UNNAMED: Final = "the bot's own code failed: see its error output"
 NAMES_LINE: Final = re.compile(r"\(\S+, line \d+\)")
 """How the sentence of a fault names the line that raised an exception."""
 
