@@ -144,7 +144,7 @@ def how_to_build(source: Path) -> str:
     Java runs a program that is a single file.
 
     >>> how_to_build(Path("mine/bot.go"))
-    'build it first: cd mine && go build -o bot .; then give mine/bot'
+    'build it first: (cd mine && go build -o bot .), then give mine/bot'
     """
     name = COMPILED.get(source.suffix)
     if name is None or (name == "java" and len(list(source.parent.glob("*.java"))) < 2):
@@ -152,8 +152,10 @@ def how_to_build(source: Path) -> str:
     language, folder = LANGUAGES[name], source.parent
     *command, product = shlex.split(language.bot)
     built = " ".join([*command, shlex.quote(str(folder / product))])
-    there = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
-    return f"build it first: {there}{language.build}; then give {quoted(built)}"
+    build = language.build
+    if folder != Path():
+        build = f"(cd {shlex.quote(str(folder))} && {build})"
+    return f"build it first: {build}, then give {quoted(built)}"
 
 
 def quoted(argument: str) -> str:
@@ -225,10 +227,14 @@ def files(game: str, language: str) -> dict[str, Path]:
 def new_bot(game: str, language: str, target: Path) -> list[Path]:
     """Assemble a kit in a new or empty folder; return the files in it.
 
-    Raises UsageError for an unknown kit, and for a folder that is not empty or no folder.
+    Raises UsageError for an unknown kit, and for a folder that is not empty, no folder, or cannot
+    be written.
     """
     parts = files(game, language)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise UsageError(f"{target} exists already and is not an empty folder; choose another one")
-    target.mkdir(parents=True, exist_ok=True)
-    return [Path(shutil.copy(file, target)) for file in parts.values()]
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        return [Path(shutil.copy(file, target)) for file in parts.values()]
+    except OSError as error:
+        raise UsageError(f"the bot cannot be written to {target}: {error.strerror}") from None

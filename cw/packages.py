@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
+from sysconfig import get_path
 from typing import Final
 
 from cw.assets import PACKAGE, is_checkout
@@ -46,6 +48,17 @@ def packages_expected() -> Iterator[None]:
             raise
         sys.exit(
             f"Circuit Wars needs packages that are not installed ({', '.join(missing)}):"
-            f" in {PACKAGE.parent}, type\n"
-            f"  {shlex.quote(sys.executable)} -m pip install -c requirements.txt -e ."
+            f" in {PACKAGE.parent}, type\n  {what_to_type()}"
         )
+
+
+def what_to_type() -> str:
+    """Return what installs the packages: for this Python, or in an environment of their own."""
+    python, install = shlex.quote(sys.executable), "-m pip install -c requirements.txt -e ."
+    is_own = sys.prefix != sys.base_prefix
+    if is_own or not Path(get_path("stdlib"), "EXTERNALLY-MANAGED").exists():
+        return f"{python} {install}"
+    # The Python of a system such as Debian takes no packages of others.
+    if (PACKAGE.parent / ".venv").is_dir():
+        return ". .venv/bin/activate"
+    return f"{python} -m venv .venv && . .venv/bin/activate && python {install}"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cw import packages
 from cw.packages import PACKAGES
 from tests.interpreter import PYTHON
 
@@ -78,6 +79,21 @@ def test_what_is_missing_is_said_with_the_line_to_type(
         f"Circuit Wars needs packages that are not installed ({', '.join(missing)}):"
         f" in {ROOT}, type\n  {PYTHON} -m pip install -c requirements.txt -e .\n"
     )
+
+
+def test_the_python_of_a_system_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    monkeypatch.setattr(packages, "PACKAGE", tmp_path / "cw")
+    monkeypatch.setattr(packages, "get_path", lambda _: str(tmp_path))
+    install = "-m pip install -c requirements.txt -e ."
+    assert packages.what_to_type() == f"{PYTHON} {install}"
+    (tmp_path / "EXTERNALLY-MANAGED").touch()
+    made = f"{PYTHON} -m venv .venv && . .venv/bin/activate && python {install}"
+    assert packages.what_to_type() == made
+    (tmp_path / ".venv").mkdir()
+    assert packages.what_to_type() == ". .venv/bin/activate"
 
 
 @pytest.mark.parametrize("command", ["game_ai.py alice", "test.py"])

@@ -18,12 +18,14 @@ def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
 
     `otherwise` ends the sentence: how else the bot can be named.
     """
-    if game == "circuit-wars" and (folder / CLIENT).is_file():
+    is_client = game == "circuit-wars"
+    if is_client and (folder / CLIENT).is_file():
         return (folder / CLIENT).absolute()
-    programs = sorted(file for file in folder.iterdir() if file.is_file() and file.stem == BOT)
+    stems = (BOT, Path(CLIENT).stem) if is_client else (BOT,)
+    programs = sorted(file for file in folder.iterdir() if file.is_file() and file.stem in stems)
     if len(programs) != 1:
         names = ", ".join(file.name for file in programs) or "none"
-        wanted = f"{CLIENT} or bot.py" if game == "circuit-wars" else "bot.py, bot.js, ..."
+        wanted = f"{CLIENT}, bot.py, bot.js, ..." if is_client else "bot.py, bot.js, ..."
         raise UsageError(
             f"{folder} must contain one program ({wanted}; there is {names}){otherwise}"
         )

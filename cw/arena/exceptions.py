@@ -29,6 +29,9 @@ INSTALLED: Final = re.compile(
 BOT: Final = re.compile(r"(?:^|[/\\])[Bb]ot\.\w+$")
 """How kits name the author's file."""
 
+KIT_SERVER: Final = re.compile(r"(?:^|[/\\])bot_server\.\w+$")
+"""How kits name the file that only hands requests on."""
+
 WORD: Final = re.compile(r"[^\s()'\"]+")
 PLACE: Final = re.compile(r"\.[a-z]{1,5}:(\d{1,9})(?!\d)")
 """Where in a word the name of a file ends, and the number of a line."""
@@ -334,6 +337,7 @@ def places(line: str) -> Iterator[Place]:
 def author_place(frames: Sequence[Place], innermost_first: bool) -> Place | None:
     """Return the innermost line of the author's first file; of what is installed, none."""
     own = [place for place in frames if not INSTALLED.search(place.file)]
+    own = [place for place in own if not KIT_SERVER.search(place.file)] or own
     if not own:
         return None
     ordered = own if innermost_first else own[::-1]

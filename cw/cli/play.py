@@ -24,7 +24,14 @@ from cw.matches.processes.series import play_at_once, series
 from cw.matches.processes.worker import Job
 from cw.matches.progress import OnTurn
 from cw.matches.run import OnLaunch, check_number, run_match
-from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy, Secrets
+from cw.matches.spec import (
+    USUAL_PATIENCE,
+    Isolation,
+    MatchResult,
+    MatchSpec,
+    SandboxPolicy,
+    Secrets,
+)
 from cw.replays import document as replay
 from cw.replays.outputs import Output, write_outputs
 
@@ -73,7 +80,7 @@ PACE = 0.25
 @click.option(
     "--patience",
     type=click.IntRange(0),
-    default=10,
+    default=USUAL_PATIENCE,
     show_default=True,
     help="Ask a bot in one turn of ten only after so many late answers in a row; 0: always ask it.",
 )

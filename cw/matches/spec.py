@@ -41,6 +41,10 @@ class Isolation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     house_networks: tuple[str, ...] = ()
 
 
+USUAL_PATIENCE: Final = 10
+"""Of a match that is played to see how a bot does."""
+
+
 class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that is needed to play one match; the same specification gives the same match.
 

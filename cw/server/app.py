@@ -12,7 +12,7 @@ from typing import Final, cast
 from flask import Flask, Response, abort, current_app, render_template, request
 from flask_cors import CORS
 from werkzeug.exceptions import HTTPException, NotFound
-from werkzeug.routing import BaseConverter
+from werkzeug.routing import BaseConverter, PathConverter
 
 from cw.assets import asset
 from cw.errors import ArenaError, CapacityError, Failure, QuotaError
@@ -55,6 +55,12 @@ class RoomConverter(BaseConverter):
     regex = lobby.ROOM
 
 
+class TextConverter(PathConverter):
+    """The rest of an address, whatever a client has put there, a line break too."""
+
+    regex = "(?s:[^/].*?)"
+
+
 def create_server(
     settings: ServerSettings | None = None,
     clock: Clock = time.monotonic,
@@ -68,7 +74,7 @@ def create_server(
     """
     settings = settings or ServerSettings()
     app = bare_server(settings)
-    app.url_map.converters["room"] = RoomConverter
+    app.url_map.converters |= {"room": RoomConverter, "text": TextConverter}
     app.extensions["rooms"] = RoomRegistry(settings, clock, session, keep_replay)
     app.config["NO_SUCH_PAGE"] = NO_SUCH_PAGE
     if settings.desk:

@@ -8,6 +8,7 @@ from typing import Final, ParamSpec
 from urllib.parse import urlsplit
 
 from flask import Response, abort, current_app, request
+from werkzeug.exceptions import MethodNotAllowed
 
 from cw.server.settings import ServerSettings, is_address
 
@@ -34,7 +35,8 @@ def _guarded(view: Callable[P, Response], refuse: Callable[[], None]) -> Callabl
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
         if request.method == "HEAD":
-            abort(405, "this route is not for HEAD: it changes something")
+            why = "this route is not for HEAD: it changes something"
+            raise MethodNotAllowed(["GET", "OPTIONS"], why)
         refuse()
         return view(*args, **kwargs)
 

@@ -59,7 +59,7 @@ def status(room: str | None = None) -> Response:
 
 
 @routes.get("/reg/", defaults={"team_id": ""})
-@routes.get("/reg/<path:team_id>")
+@routes.get("/reg/<text:team_id>")
 @plays
 def reg(team_id: str, room: str | None = None) -> Response:
     """Register a team; the ETag is that of the status that began with it."""
@@ -74,7 +74,7 @@ def reg(team_id: str, room: str | None = None) -> Response:
 
 @routes.get("/move/<team_id>", defaults={"move": ""})
 @routes.get("/move/<team_id>/", defaults={"move": ""})
-@routes.get("/move/<team_id>/<path:move>")
+@routes.get("/move/<team_id>/<text:move>")
 @plays
 def move(team_id: str, move: str, room: str | None = None) -> Response:
     """Make a move, and give the status document after it."""

@@ -102,8 +102,10 @@ class Session(Protocol[State, Action]):
         """
 
 
-def already_started() -> GameStarted:
+def already_started(*, is_over: bool = False) -> GameStarted:
     """Return the refusal of a registration for which no seat is free."""
+    if is_over:
+        return GameStarted("you cannot join, the game is over: the next one begins with a restart")
     return GameStarted(
         "you cannot join, the game has already started: wait for the next one,"
         " or play in a room of your own"
@@ -225,7 +227,7 @@ class MatchSession(Generic[State, Action, View]):
             now = self._clock()
             self._free_seat(now)
             if len(self._teams) == len(self._seats) or self._match.outcome is not None:
-                raise already_started()
+                raise already_started(is_over=self._match.outcome is not None)
             if team_id in self._teams:
                 raise duplicate(team_id, self._when_free())
             self._teams += (team_id,)

@@ -15,7 +15,7 @@ from cw.errors import UsageError, choices
 from cw.games.registry import load_game, load_strategies
 from cw.kits import LANGUAGES, Language, kits_of, new_bot
 from cw.matches.positions import Position
-from cw.matches.spec import Isolation, MatchSpec
+from cw.matches.spec import USUAL_PATIENCE, Isolation, MatchSpec
 from cw.workshop.folder import BotFolder, TextFile
 
 MINE: Final = "mine"
@@ -98,7 +98,14 @@ class Project:
         names = [opponent, *(f"{opponent}{number}" for number in range(2, seats))]
         bots = [replace(other, name=name) for name in names[: seats - 1]]
         bots.insert(seat - 1, self.bot(place))
-        spec = MatchSpec("workshop", self.game, tuple(bots), seed, isolation=self.isolation)
+        spec = MatchSpec(
+            "workshop",
+            self.game,
+            tuple(bots),
+            seed,
+            isolation=self.isolation,
+            patience=USUAL_PATIENCE,
+        )
         return spec if position is None else position.begin(spec)
 
 

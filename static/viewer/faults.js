@@ -33,7 +33,7 @@ export function partsOfDetail(detail) {
   const [sentence, ...rest] = String(detail ?? "").split(ERROR_OUTPUT);
   const output = rest.join(ERROR_OUTPUT);
   const [, how, exception] = BEFORE_EXCEPTION.exec(sentence) ?? [];
-  return exception === undefined ? { exception: lastLine(output), how: sentence, output } : { exception, how, output };
+  return exception === undefined ? { exception: "", how: sentence, output } : { exception, how, output };
 }
 
 /**
@@ -70,12 +70,4 @@ export function faultWords(faults, replay) {
     return names.length ? doing(names[0], didWrong(faults[0])) : "";
   }
   return `${listedNames(names)} failed`;
-}
-
-/**
- * @param {string} output
- * @returns {string} its last line that says something
- */
-function lastLine(output) {
-  return output.trimEnd().split("\n").at(-1)?.trim() ?? "";
 }

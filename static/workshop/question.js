@@ -132,6 +132,9 @@ export class Question {
   }
 }
 
+const NOT_ASKED = "Nothing: it did not start.";
+const NOT_SAVED = "The questions of this match were too large: this one was not saved.";
+
 /**
  * @param {Exchange} exchange
  * @param {unknown} action what the match took of the answer
@@ -141,7 +144,7 @@ function exchangeParts({ question, answer, ms, fault }, action) {
   const text = answer || (action === null || fault ? "" : JSON.stringify(action));
   return [
     element("h3", "", "It was asked"),
-    block(question || "The questions of this match were too large: this one was not saved.", "question"),
+    block(question || (fault.startsWith("startup") ? NOT_ASKED : NOT_SAVED), "question"),
     element("h3", "", text ? "It answered " : "It gave no answer ", element("span", "muted", `after ${timeWords(ms)}`)),
     ...(text ? [block(text)] : []),
     ...(fault ? [block(fault, "refused")] : []),

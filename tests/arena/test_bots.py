@@ -177,8 +177,8 @@ def test_source_code_is_built_first(name: str, command: str, bot: str, tmp_path:
     with pytest.raises(UsageError) as caught:
         read_bots([str(tmp_path / name)])
     assert str(caught.value) == (
-        f"{tmp_path / name} is source code: build it first: cd {tmp_path} && {command}; then give "
-        + bot.format(folder=tmp_path)
+        f"{tmp_path / name} is source code: build it first:"
+        f" (cd {tmp_path} && {command}), then give {bot.format(folder=tmp_path)}"
     )
 
 

@@ -28,6 +28,15 @@ def folder(tmp_path: Path) -> Path:
     return make_teams(tmp_path / "teams", {"ann": BOT, "bob": BOT}, "bot.py")
 
 
+def test_a_client_of_circuit_wars_is_named_like_that_of_the_assignment(folder: Path) -> None:
+    for team, program in (("ann", "game_ai.js"), ("bob", "bot.js")):
+        (folder / team / "bot.py").unlink()
+        (folder / team / program).touch()
+    first, second = read_teams(folder, "circuit-wars")
+    assert first.bot.command[-1].endswith("game_ai.js")
+    assert second.bot.command[-1].endswith("bot.js")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

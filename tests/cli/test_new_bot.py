@@ -54,6 +54,13 @@ def test_an_empty_folder_will_do_and_a_full_one_will_not(tmp_path: Path) -> None
     assert run("paint", "c", str(tmp_path / "file"))[0] == 2
 
 
+def test_a_place_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    code, output = run("paint", "c", str(tmp_path / "file" / "mine"))
+    assert code == 2
+    assert "the bot cannot be written to " in output
+
+
 def test_unknown_games_and_languages_are_refused_with_those_that_there_are(tmp_path: Path) -> None:
     code, output = run("chess", "c", str(tmp_path / "x"))
     assert code == 2

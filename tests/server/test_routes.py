@@ -177,6 +177,13 @@ class TestRegistration:
         server = make(team_ids=GITHUB)
         assert server.json("/reg/octo-cat-" + "x" * 29)["response"] == "OK"
         assert server.json("/reg/" + "x" * 40)["error_code"] == 1
+        assert server.json("/reg/a%0A")["error_code"] == 1
+
+    def test_whoever_comes_after_the_end_is_told_so(self, server: Server) -> None:
+        server.start()
+        server.json("/move/b/1,2,top")
+        late = server.json("/reg/c")
+        assert (late["error_code"], "the game is over" in late["message"]) == (3, True)
 
 
 class TestMoves:
@@ -194,6 +201,11 @@ class TestMoves:
         ended = server.json("/move/b/1,2,top")
         for path in ("/move/a/1,2,top", "/move/b/1,2,top", "/move/a/nonsense"):
             assert server.json(path) == ended
+
+    @pytest.mark.parametrize("end", ["%0A", "%00", "/", "%20", "%0D%0A"])
+    def test_a_move_that_cannot_be_read_is_illegal(self, server: Server, end: str) -> None:
+        server.start()
+        assert server.json(f"/move/a/1,2,top{end}")["status_code"] == 401
 
     def test_both_names_of_a_segment_and_the_move_as_it_was_sent(self, server: Server) -> None:
         server.start()
@@ -535,6 +547,10 @@ class TestBrowsers:
         for path in ("/move/a/1,2,top", "/restart"):
             server.session.request(method, server.base + path)
         assert server.json("/status") == before
+
+    def test_a_refused_method_names_those_that_are_allowed(self, server: Server) -> None:
+        answer = server.session.head(f"{server.base}/reg/a")
+        assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, OPTIONS")
 
     def test_pages_forbid_foreign_and_inline_script(self, server: Server) -> None:
         policy = server.ask("/").headers["Content-Security-Policy"]

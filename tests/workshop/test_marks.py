@@ -114,6 +114,19 @@ def test_a_line_is_found(output: str, lines: set[tuple[str, int]], words: str) -
     assert all(mark.words.startswith(words) and mark.turn == 3 for mark in marks)
 
 
+def test_where_a_web_service_got_nothing_the_line_that_failed_is_named_once() -> None:
+    frames = [
+        ("bot_server.py", 136),
+        ("bot_server.py", 100),
+        ("hexagon.py", 124),
+        ("hexagon.py", 168),
+    ]
+    lines = [f'  File "/bot/{file}", line {line}, in answer\n    ...\n' for file, line in frames]
+    output = f"Traceback (most recent call last):\n{''.join(lines)}TypeError: nothing came\n"
+    marks = marks_in(output, ["bot.py", "bot_server.py", "hexagon.py"])
+    assert [(mark.file, mark.line) for mark in marks] == [("hexagon.py", 168)]
+
+
 def test_files_of_others_are_no_lines_of_the_bot() -> None:
     assert marks_in(PYTHON, ["other.py"]) == []
     assert (

@@ -78,7 +78,7 @@ def problem() -> str | None:
     for program in NEEDED:
         if shutil.which(program) is None:
             name = "bubblewrap" if program == "bwrap" else program
-            return f"{name} is not installed; on Debian: apt-get install bubblewrap tar util-linux"
+            return f"{name} is not installed: on Debian, apt-get install bubblewrap tar util-linux"
     if not os.access(os.devnull, os.R_OK | os.W_OK):
         return f"this user may not read and write {os.devnull}; chmod 666 {os.devnull}"
     folder = make_temporary("bot")

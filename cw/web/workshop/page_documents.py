@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from cw.arena.program import ERROR_OUTPUT
 from cw.arena.referee import MatchRecord
 from cw.arena.seats.heard import Exchange
 from cw.games.registry import load_endings
@@ -92,7 +93,8 @@ def fault_of(match: LiveMatch) -> dict[str, Json] | None:
     endings = load_endings(match.spec.game)
     turn = min(fault.turn + endings.first, result.turns)
     place = "at the start" if fault.kind == "startup" else endings.turn_after(fault.turn)
-    words = f"{did(fault)}: {fault.detail}" if fault.detail else did(fault)
+    detail = fault.detail.partition(ERROR_OUTPUT)[0]
+    words = f"{did(fault)}: {detail}" if detail else did(fault)
     return {"turn": turn, "place": place.capitalize(), "words": cut(words)}
 
 
