@@ -37,18 +37,21 @@ KILLS = int(os.environ.get("CW_KILLS", "3"))
 
 SMALL = ("--size", "3", "--jobs", "3", "--groups", "1", "--timeout", "60")
 
+LOOK = '        answer = request("status")\n'
+"""What the client does again and again."""
+assert LOOK in CLIENT
+
 MISBEHAVING = {
     "sleeper": FIRST_FREE.replace("    return board", "    time.sleep(60)\n    return board"),
     "illegal": CLIENT.replace("return random.choice(board.free_borders())", 'return (0, 0, "up")'),
     "impostor": FIRST_FREE.replace(
-        '        status = ask("status")\n',
+        LOOK,
         '        requests.get(f"{SERVER}/move/honest/0,0,top", timeout=9)\n'
-        '        requests.get(f"{SERVER}/reg/honest", timeout=9)\n'
-        '        status = ask("status")\n',
+        '        requests.get(f"{SERVER}/reg/honest", timeout=9)\n' + LOOK,
     ),
     "restarter": FIRST_FREE.replace(
-        '        status = ask("status")\n',
-        '        requests.get(f"{SERVER}/restart", timeout=9)\n        status = ask("status")\n',
+        LOOK,
+        '        requests.get(f"{SERVER}/restart", timeout=9)\n' + LOOK,
     ),
     "silent": "import time\ntime.sleep(600)\n",
     "leaver": CLIENT.replace("return random.choice(board.free_borders())", "raise SystemExit(3)"),

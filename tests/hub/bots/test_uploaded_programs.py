@@ -54,14 +54,17 @@ pytestmark = [
 T = TypeVar("T")
 WORKER = Worker("me", 1, KINDS)
 CLIENT = (Path(__file__).parents[3] / "game_ai.py").read_bytes()
+PLAY = b"    has_moved = False\n    while True:\n"
+"""How the client begins to play."""
+assert PLAY in CLIENT
 CHEAT = CLIENT.replace(
-    b"def play(team_id: str, player: int) -> dict:\n",
-    b"""def play(team_id: str, player: int) -> dict:
-    for other in ("alpha", "beta"):
-        ask(f"reg/{other}")
+    PLAY,
+    b"""    for other in ("alpha", "beta"):
+        request(f"reg/{other}")
         for border in "tlbr":
-            ask(f"move/{other}/0,0,{border}")
-""",
+            request(f"move/{other}/0,0,{border}")
+"""
+    + PLAY,
 )
 KIT = kits.files("paint", "python")
 PAINTER = packages.pack({f"my-bot/{name}": file.read_bytes() for name, file in KIT.items()})
