@@ -158,9 +158,12 @@ class Prober:
             and step("still knows the first battle", await self.get(self.ids[0], self.state), apart)
         ):
             return False
-        name, problem = "starts a known id afresh", await self.begin(GAME.new(2, 3, size=3))
-        # No server uses an id twice: only code that fails there may fail elsewhere too.
-        if is_answered(problem):
+        name, state = "starts a known id afresh", GAME.new(2, 3, size=3)
+        refused = await self.say("POST", "/games", opening(state, self.ids[1], 1))
+        problem = refused or await self.get(self.ids[1], state)
+        # No server uses an id twice. Only code that fails there, or sends what is no move, may do
+        # so elsewhere too.
+        if is_answered(refused) if refused else not isinstance(problem, Fault):
             self.report.warn(name, problem, afresh)
             return True
         return step(name, problem, afresh)
@@ -178,11 +181,9 @@ class Prober:
         return True
 
 
-def is_answered(problem: Fault | str | None) -> bool:
-    """Return whether a bot has given an answer, right or wrong."""
-    if not isinstance(problem, Fault):
-        return True
-    return problem.kind == "malformed" and problem.cause != SERVER_ERROR
+def is_answered(fault: Fault) -> bool:
+    """Return whether a bot has given an answer of its own, if a wrong one."""
+    return fault.kind == "malformed" and fault.cause != SERVER_ERROR
 
 
 def refusal(reply: Reply) -> Fault | None:

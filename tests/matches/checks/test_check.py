@@ -267,6 +267,16 @@ def test_what_no_server_asks_of_a_bot_of_hexagon_is_only_noted(tmp_path: Path, h
     assert str(output.text).startswith("note: ")
 
 
+def test_an_answer_that_is_no_move_fails_once_whatever_was_asked(tmp_path: Path) -> None:
+    # The sixth move is that after a known id.
+    begins, fails = "def choose(cells, color):\n", "    if len(CALLS) > 5: return 0, 0\n"
+    changed = f"CALLS = []\n\n{begins}    CALLS.append(color)\n{fails}"
+    _, steps = check("hexagon", write(tmp_path, HEXAGON, (begins, changed)))
+    assert [step for step in steps if step.get("warning")] == []
+    assert steps[-1]["step"] == "starts a known id afresh"
+    assert "malformed" in failed(steps)
+
+
 def test_the_unchanged_bot_of_hexagon_is_fine(tmp_path: Path) -> None:
     _, steps = check("hexagon", write(tmp_path, HEXAGON))
     assert failed(steps) == ""
