@@ -29,12 +29,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_client_of_circuit_wars_is_named_like_that_of_the_assignment(folder: Path) -> None:
-    for team, program in (("ann", "game_ai.js"), ("bob", "bot.js")):
+    for team, program in (("ann", "game_ai.sh"), ("bob", "bot.sh")):
         (folder / team / "bot.py").unlink()
         (folder / team / program).touch()
     first, second = read_teams(folder, "circuit-wars")
-    assert first.bot.command[-1].endswith("game_ai.js")
-    assert second.bot.command[-1].endswith("bot.js")
+    assert first.bot.command[-1].endswith("game_ai.sh")
+    assert second.bot.command[-1].endswith("bot.sh")
 
 
 @pytest.mark.parametrize(
