@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,10 @@ from cw.interruption import INTERRUPTED
 from cw.server.session import ABSENCE
 from cw.web import create_app
 from cw.web.settings import SiteSettings
+from tests.arena.zoo import wait_until
 from tests.conftest import FakeClock, Serve
 from tests.games.circuit_wars.examples import SEED_MOVES, SEED_STATUS
+from tests.processes import NEEDS_PROC, descendants
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -37,6 +40,8 @@ def start(server: str, *command: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # As in a terminal, where Ctrl-C reaches the programs that a client has started, too.
+        start_new_session=True,
     )
 
 
@@ -225,22 +230,29 @@ def test_who_leaves_while_registering_does_so_too() -> None:
 
 
 @NEEDS_SIGINT
+@NEEDS_PROC
 def test_who_leaves_while_the_opponent_starts_does_so_too(serve: Serve) -> None:
     server = serve(create_app(SiteSettings(timeout=60)))
     client = start(server, "game_ai.py", "alice", "--against", "greedy")
     assert client.stdout is not None
     assert client.stdout.readline().startswith("alice is player 1.")
+    wait_until(lambda: bool(descendants(client.pid)))
     assert stopped(client) == (1, "alice has left.\n")
     assert requests.get(f"{server}/status", timeout=60).json()["status_code"] != 101
 
 
 def stopped(client: subprocess.Popen[str]) -> tuple[int, str]:
-    """Press Ctrl-C; give exit code and errors."""
+    """Press Ctrl-C, once more if Python has lost it; give exit code and errors."""
+    err = ""
     try:
-        client.send_signal(signal.SIGINT)
-        _, err = client.communicate(timeout=300)
+        for _ in range(3):
+            os.killpg(client.pid, signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                _, err = client.communicate(timeout=60)
+                break
     finally:
-        client.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(client.pid, signal.SIGKILL)
         client.communicate()
     return client.returncode, err
 

@@ -138,7 +138,7 @@ def assert_told_by_play(played: Result, expected: str, *, starts: bool) -> None:
     """One line tells of the fault, a traceback stands at most once before it."""
     assert played.exit_code == (0 if starts else 1)
     lines = played.stderr.splitlines()
-    begin = r"turn \d+: mine: " if starts else "mine: "
+    begin = r"(?:turn|round) \d+: mine: " if starts else "mine: "
     faults = [line for line in lines if re.match(begin, line)]
     if not expected:
         assert faults == []
