@@ -10,6 +10,9 @@ const BEFORE_EXCEPTION = /^(.*?\b(?:exit code \d+\)?|signal \w+\)|HTTP status \d
 const SERVER_ERROR = /\bHTTP status 5\d\d\b/;
 const STRAY = /^the program printed \d/;
 
+/** How the name of an exception begins the last line of a traceback. */
+const EXCEPTION = /^[\w.$\\]*(?:Error|Exception)\b/;
+
 /** @type {Record<string, string>} what a bot did, in the few words that a label has room for */
 const BRIEF = {
   startup: "did not start", disconnected: "hung up", timeout: "ran out of time", crashed: "crashed",
@@ -33,7 +36,7 @@ export function partsOfDetail(detail) {
   const [sentence, ...rest] = String(detail ?? "").split(ERROR_OUTPUT);
   const output = rest.join(ERROR_OUTPUT);
   const [, how, exception] = BEFORE_EXCEPTION.exec(sentence) ?? [];
-  return exception === undefined ? { exception: "", how: sentence, output } : { exception, how, output };
+  return exception === undefined ? { exception: lastException(output), how: sentence, output } : { exception, how, output };
 }
 
 /**
@@ -70,4 +73,13 @@ export function faultWords(faults, replay) {
     return names.length ? doing(names[0], didWrong(faults[0])) : "";
   }
   return `${listedNames(names)} failed`;
+}
+
+/**
+ * @param {string} output
+ * @returns {string} its last line if that names an exception, "" otherwise
+ */
+function lastException(output) {
+  const line = output.trimEnd().split("\n").at(-1)?.trim() ?? "";
+  return EXCEPTION.test(line) ? line : "";
 }

@@ -129,7 +129,8 @@ def assert_told_by_check(checked: Result, expected: str) -> None:
         return
     assert len(failed) == 1, checked.stdout
     assert checked.exit_code == 1
-    assert re.match(rf"\s+(?:turn \d+: )?{expected}", lines[failed[0] + 1]), checked.stdout
+    when = r"\s+(?:(?:turn|round) \d+: )?"
+    assert re.match(f"{when}{expected}", lines[failed[0] + 1]), checked.stdout
     assert re.fullmatch(r"1 failed: .*; \d+ more steps? runs? once this is fixed", lines[-1])
     assert not [line for line in lines if LOGGED.fullmatch(line.strip())]
 

@@ -19,7 +19,7 @@ from cw.matches.spec import MatchResult, MatchSpec
 
 COPIES: dict[str, tuple[str, dict[str, Json]]] = {
     "circuit-wars": ("random", {"size": 3}),
-    "hexagon": ("random", {"size": 2}),
+    "hexagon": ("random", {"size": 3}),
     "code-battle": ("random", {"max_turns": 25, "energy_interval": 3, "spawn_cost": 1}),
     "end-of-codes": ("sample", {"M": 3, "MAX_HP": 2, "W": 7, "H": 6, "max_rounds": 20}),
     "paint": ("random", {"turns": 6}),
