@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from cw.cli import main
-from cw.games.registry import GAMES, load_strategies
+from cw.games.registry import GAMES, load_endings, load_strategies
 from cw.new_game import NewGame, rendered
 from tests.documented import place
 from tests.effort import first_is_fast
@@ -75,11 +75,12 @@ def test_a_bot_is_asked_again(game: str, bot: str) -> None:
     assert {(answer["changed"], answer["verdict"]) for answer in answers} == {(False, "legal")}
     turn = str(answers[len(answers) // 2]["turn"])
     warm = cw(*ask, "--turn", turn, "--wait")
-    assert warm.startswith(f"Turn {turn}. It was asked:\n")
+    asked = f"{load_endings(game).turn.capitalize()} {turn}. It was asked:\n"
+    assert warm.startswith(asked)
     assert "The answers are the same." in warm
     # What came before counts for its draws, so that it may answer otherwise; it was asked the same.
     cold = cw(*ask, "--turn", turn, "--cold", "--player", "bot.py")
-    assert cold.startswith(f"Turn {turn}. It was asked:\n")
+    assert cold.startswith(asked)
     assert ", legal)" in cold
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
+from cw.games.registry import load_endings
 from cw.replays import document as replay
 from tests.browser.axe import Scheme, show_on
 from tests.browser.conftest import Watcher, each_screen
@@ -167,13 +168,18 @@ def failing(game: str, turn: int) -> replay.Document:
     return document | {"faults": faults}
 
 
+def shown_with(game: str, turn: int) -> int:
+    """Return the turn with which the viewer shows a fault: that of the board that was sent."""
+    return turn - 1 + load_endings(game).first
+
+
 @each_screen
 @pytest.mark.parametrize("game", first_is_fast(MATCHES))
 def test_no_word_of_a_turn_is_cut(
     altered: Altered, watcher: Watcher, game: str, scheme: Scheme, width: int
 ) -> None:
     show_on(watcher.page, scheme, width)
-    page = altered(failing(game, 3), "#turn=3")
+    page = altered(failing(game, 3), f"#turn={shown_with(game, 3)}")
     expect(page.locator("#happened .fault")).not_to_have_count(0)
     assert page.evaluate(CUT_OFF) == []
     page.keyboard.press("End")
@@ -194,6 +200,6 @@ def test_a_fault_in_the_last_turn_is_labelled(
     label = moments.filter(has_text="crashed")
     expect(label).to_be_visible()
     label.click()
-    expect(page.locator("#turn")).to_have_text(str(last_turn(game)))
+    expect(page.locator("#turn")).to_have_text(str(shown_with(game, last_turn(game))))
     expect(page.locator("#events .kind.fault")).not_to_have_count(0)
     expect(page.locator("#events .kind.end")).to_have_count(1)
