@@ -51,10 +51,12 @@ for target in TARGETS:
             pass
 """
 
-NAMES = ["reg/honest", "http:reg/honest"]
-"""What it asks before it registers: the name of its opponent."""
+NAMES = ["/reg/", "/reg/no-id!"]
+"""What it asks before it registers: under no name that could be its own."""
 
 MOVES_OF_OTHERS = [
+    "reg/honest",
+    "http:reg/honest",
     "/reg/honest",
     "//reg/honest",
     "/reg/second",

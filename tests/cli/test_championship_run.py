@@ -90,7 +90,7 @@ class TestValidate:
         result = cw("validate", make_teams(tmp_path / "teams", sources))
         (line,) = result.stdout.splitlines()
         assert line.startswith("Lea Müller (Lea-Muller): startup: ")
-        assert line.endswith("exit code 1: no module numpy")
+        assert line.endswith("(exit code 1): no module numpy")
 
     @pytest.mark.thorough
     def test_a_bot_that_cannot_be_asked_is_a_team_that_fails(self, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from cw.cli.championship.options import GAME, PLACE, TRIED_AT_ONCE
 from cw.cli.championship.players import warn_unprotected
 from cw.cli.options import OPTION, SANDBOX, read_option
 from cw.cli.output.stderr import Stderr
+from cw.games.registry import load_strategies
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.visible import visible
 
@@ -61,7 +62,12 @@ def problems_of(
     Built-in strategies are not tried: some do on purpose what costs a turn.
     """
     problems = {team.id: team.problem for team in teams if isinstance(team, UnfitTeam)}
-    fit = [team for team in teams if isinstance(team, Team) and team.bot.kind != "builtin"]
+    known = load_strategies(trial.game)
+    fit = [
+        team
+        for team in teams
+        if isinstance(team, Team) and not (team.bot.kind == "builtin" and team.bot.target in known)
+    ]
     if not fit:
         return problems
     stderr = Stderr()
