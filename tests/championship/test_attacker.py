@@ -122,10 +122,10 @@ def choose(board, player):
         sys.exit("it has done what it could")
     return board.free_borders()[0]
 
-polite = ask
+polite = request
 
-def ask(path):
-    answer = polite(path)
+def request(path, **query):
+    answer = polite(path, **query)
     if path.startswith("move/") and calls == MOVES:
         os.remove("/tmp/its-own-turn")
     return answer
