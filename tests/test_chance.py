@@ -80,6 +80,23 @@ def test_tests_run_in_the_random_order_of_a_seed(tmp_path: Path) -> None:
     assert {*shuffled} == {*other} == {*usual}
 
 
+def test_what_has_passed_before_is_left_out(tmp_path: Path) -> None:
+    failing = SEVERAL + "\ndef test_failing(): assert 0"
+    run(tmp_path, failing, "--passed-to", "passed", "-n", "2", "-k", "1 or failing")
+    again = re.findall(r"::(\w+)", run(tmp_path, failing, "-v", "--passed", "passed"))
+    assert {*again} == {f"test_{n}" for n in range(20) if "1" not in str(n)} | {"test_failing"}
+
+
+def test_the_gate_leaves_out_what_has_passed_in_a_file_of_another_folder(tmp_path: Path) -> None:
+    """Until pytest has loaded its options, it takes a value after a space for a path to tests."""
+    (tmp_path / "passed").touch()
+    (options,) = re.findall(r'TESTS="([^"]+)"', (ROOT / ".ci/run").read_text(encoding="utf-8"))
+    given = options.replace("$services", str(tmp_path)).split()
+    command = [sys.executable, "-m", "pytest", *given, "--ignore-glob=*"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stderr
+
+
 def test_a_run_says_what_was_not_tried_and_how_to_get_it(tmp_path: Path) -> None:
     printed = run(tmp_path, SKIPPED)
     assert "\nTests not tried: 3. Missing: Redis (apt install redis-server) for 3.\n" in printed
