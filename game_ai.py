@@ -6,6 +6,7 @@
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -158,7 +159,11 @@ def opponent(strategy: str | None) -> Iterator[None]:
         yield
         return
     command = [sys.executable, "-m", "cw", "bots", "join", SERVER, strategy, "--pause", str(PAUSE)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+    # The opponent ignores Ctrl-C, which could print a traceback while it starts; it is ended below.
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    signal.signal(signal.SIGINT, handler)
+    with process:
         try:
             yield
             with suppress(subprocess.TimeoutExpired):

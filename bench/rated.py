@@ -22,11 +22,12 @@ from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.hub.competitions.rated import pairing
 from cw.hub.matches import claims, sending
 from cw.hub.matches.claims import Claim
-from cw.hub.matches.results import BattleResult, Finish, SlotResult
+from cw.hub.matches.results import BattleResult, Finish
 from cw.hub.operation import upkeep
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
+from cw.hub.players.messages import SlotResult
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.database import Database

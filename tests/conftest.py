@@ -22,6 +22,7 @@ from tests import patience, routes
 from tests.chance import Chance
 from tests.effort import amount
 from tests.hub import services
+from tests.passed import Passed
 from tests.tools import not_tried
 from tests.typed import Terminal, opened_terminal
 
@@ -66,14 +67,17 @@ class FakeClock:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let tests run in a random order, and repeatedly."""
+    """Let tests run in a random order, repeatedly, or only where they have not passed before."""
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a random order")
     parser.addoption("--repeat", type=int, metavar="TIMES", default=1, help="run each so often")
+    parser.addoption("--passed-to", type=Path, metavar="FILE", help="note there what passes")
+    parser.addoption("--passed", type=Path, metavar="FILE", help="leave out what passed before")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw by a seed."""
+    """Draw by a seed, and know what has passed before."""
     config.pluginmanager.register(Chance(config.getoption("shuffle"), config.getoption("repeat")))
+    config.pluginmanager.register(Passed(config.getoption("passed_to"), config.getoption("passed")))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -32,3 +32,14 @@ def is_running(process: int) -> bool:
     except OSError:
         return False
     return state not in "ZX"
+
+
+def forget_peak(process: int) -> None:
+    """Let the most memory that a process has needed begin anew."""
+    Path(f"/proc/{process}/clear_refs").write_text("5")
+
+
+def peak_memory(process: int) -> int:
+    """Return the most memory that a process has needed at once, in bytes."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

@@ -14,9 +14,10 @@ from click.testing import CliRunner
 
 from cw.championship.teams import read_teams
 from cw.cli import main
+from cw.documents.toml import parse_toml
 from cw.game import Board
 from cw.games.registry import load_game
-from cw.hub.competitions.tournament.config import read_config, read_table
+from cw.hub.competitions.tournament.config import LARGEST_FILE, read_config
 from cw.lab.parameters import read_parameters
 from tests.test_docs import ROOT
 
@@ -80,7 +81,7 @@ def test_the_teams_of_a_championship_are_read(
 
 
 def test_the_tournament_of_the_page_is_one() -> None:
-    table = read_table(block("hub/tournaments.md", "title =").encode(), "duel.toml")
+    table = parse_toml(block("hub/tournaments.md", "title =").encode(), LARGEST_FILE)
     config = read_config(table, "duel", "hexagon")
     assert [group.name for group in config.groups] == ["GRODNO", "FINAL"]
     assert len(config.teams) == len(config.events) == 1

@@ -60,7 +60,7 @@ def test_types_are_read_by_documents_alone() -> None:
     offenders = [
         f"{file.relative_to(SOURCES)}: {line.strip()}"
         for file in SOURCES.rglob("*.py")
-        if file.name != "documents.py"
+        if file != SOURCES / "documents" / "__init__.py"
         for line in file.read_text(encoding="utf-8").splitlines()
         if reads.search(line) and ">>>" not in line
     ]

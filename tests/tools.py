@@ -75,9 +75,11 @@ BROWSER: Final = Tool(
     "a browser", "apt install chromium-headless-shell, or set CW_CHROMIUM", "BROWSER"
 )
 CADDY: Final = Tool("Caddy", "apt install caddy", "SERVICES")
+CONTROL_GROUPS: Final = Tool("control groups that may be written", "run the tests as root")
 CURL: Final = Tool("curl", "apt install curl")
 CLONE: Final = Tool("the history of this checkout", "apt install git, and git clone")
 IP: Final = Tool("root and the command ip", "apt install iproute2")
+LIBSECCOMP: Final = Tool("libseccomp", "apt install libseccomp2")
 MAKE: Final = Tool("make", "apt install make")
 PANDAS: Final = Tool("pandas", "pip install pandas")
 PGBOUNCER: Final = Tool("PgBouncer", "apt install pgbouncer", "SERVICES")
@@ -87,8 +89,12 @@ POSTGRESQL: Final = Tool(
 PRLIMIT: Final = Tool("prlimit", "apt install util-linux")
 PROMTOOL: Final = Tool("promtool", "apt install prometheus", "SERVICES")
 REDIS: Final = Tool("Redis", "apt install redis-server", "SERVICES")
+ROOT: Final = Tool("root and the command unshare", "run the tests as root")
 SWIFT: Final = Tool("OpenStack Swift", "apt install python3-swift", "SERVICES")
 SYSTEMD: Final = Tool("systemd-analyze", "apt install systemd")
+NSPAWN: Final = Tool(
+    "root, systemd-nspawn and this Python in /usr", "apt install systemd-container python3"
+)
 TYPESCRIPT: Final = Tool("TypeScript", "apt install npm, and npm ci", "TYPESCRIPT")
 YARDSTICKS: Final = Tool("the programs to compare with", "pip install -r bench/requirements.txt")
 

@@ -1,16 +1,40 @@
-"""Which program of a folder is the bot."""
+"""Files of programs: what runs them, which one of a folder is the bot, and what a bot may name."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+import re
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path, PurePath
 from typing import Final
 
-from cw.errors import UsageError
+from cw.errors import UsageError, short
+from cw.files import leads_out, open_folder
+from cw.kits import how_to_build
 
 CLIENT: Final = "game_ai.py"
 """The program of a client of Circuit Wars."""
 
 BOT: Final = "bot"
+
+INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
+    ".py": (sys.executable,),
+    ".js": ("node",),
+    ".mjs": ("node",),
+    # Without a php.ini, as in the sandbox, it tells its errors where answers belong.
+    ".php": ("php", "-d", "display_errors=stderr"),
+    ".rb": ("ruby",),
+    ".sh": ("bash",),
+    ".java": ("java",),
+}
+"""What runs a program with this ending."""
+
+FORMS: Final = (
+    " bot is builtin:NAME, python:PATH[:NAME], exec:COMMAND, the path of a program, or http://..."
+)
 
 
 def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
@@ -30,3 +54,104 @@ def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
             f"{folder} must contain one program ({wanted}; there is {names}){otherwise}"
         )
     return programs[0].absolute()
+
+
+def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
+    """Return the command that runs a program; raise UsageError if the path is none."""
+    # Unlike Path.is_file it takes a path of any length.
+    if not os.path.isfile(path):  # noqa: PTH113
+        raise UsageError(f"there is no file {str(path)!r}; {hint(str(path), builtins)}{FORMS}")
+    if advice := how_to_build(path):
+        raise UsageError(f"{path} is source code: {advice}")
+    interpreter = INTERPRETERS.get(path.suffix)
+    if interpreter is None:
+        if not os.access(path, os.X_OK):
+            endings = ", ".join(INTERPRETERS)
+            raise UsageError(
+                f"{str(path)!r} cannot be executed and does not end in {endings};"
+                " say how to run it: exec:COMMAND"
+            )
+        return [str(path.resolve())]
+    if shutil.which(interpreter[0]) is None:
+        raise UsageError(f"{path} needs {interpreter[0]}, which is not installed")
+    return [*interpreter, str(path.resolve())]
+
+
+def hint(spec: str, builtins: Collection[str]) -> str:
+    """Return the question whether a built-in strategy was meant, and how FORMS goes on."""
+    name = re.split("[:/]", spec)[-1].lower()
+    near = [] if "." in name else get_close_matches(name, builtins, 1)
+    return f"did you mean builtin:{near[0]}? A" if near else "a"
+
+
+def program_of_others(folder: Path, name: str) -> list[str]:
+    """Return the command that runs a file of a folder that others have written.
+
+    Raises UsageError for anything but a plain file of that folder that can be run.
+    """
+    refuse_outside([name])
+    refuse_missing(folder, name)
+    return [*program(folder / name)[:-1], name]
+
+
+def refuse_outside(parts: Iterable[str]) -> None:
+    """Raise UsageError for a part of a command that leads out of the folder of its bot.
+
+    Installed programs may be named by their whole path. Only the text is read, so that no answer
+    says what exists elsewhere.
+    """
+    for part in parts:
+        if leads_out(part) and not is_installed_path(part):
+            raise UsageError(
+                f"the command names {short(part)}, which is outside of the folder: name files as"
+                " they lie in it, such as bot.py"
+            )
+
+
+def refuse_links(folder: Path, parts: Iterable[str]) -> None:
+    """Raise UsageError for a part of a command that names a file of a folder through a link."""
+    for part in parts:
+        if not leads_out(part) and is_behind_link(folder, part):
+            raise UsageError(f"{short(part)} is behind a link: put a copy of the file in its place")
+
+
+def is_behind_link(folder: Path, name: str) -> bool:
+    """Return whether a name in a folder is a link, or lies in one."""
+    place = str(folder)
+    for part in PurePath(name).parts:
+        place = os.path.join(place, part)  # noqa: PTH118
+        # Unlike those of Path, these take names of any length.
+        if os.path.islink(place):  # noqa: PTH114
+            return True
+        # A name of thousands of parts is not looked at to its end.
+        if not os.path.isdir(place):  # noqa: PTH112
+            return False
+    return False
+
+
+def refuse_missing(folder: Path, name: str) -> None:
+    """Raise UsageError unless a folder has a plain file of a name."""
+    refuse_links(folder, [name])
+    if not has_file(folder, name):
+        raise UsageError(f"there is no file {short(name)}")
+
+
+def is_installed_path(part: str) -> bool:
+    """Return whether a part of a command is our Python, or the whole path of a file on PATH.
+
+    >>> is_installed_path("/etc/passwd")
+    False
+    """
+    path = PurePath(part)
+    if not path.is_absolute() or ".." in path.parts or "\0" in part:
+        return False
+    return part == sys.executable or os.path.dirname(part) in os.get_exec_path()  # noqa: PTH120
+
+
+def has_file(folder: Path, name: str) -> bool:
+    """Return whether a folder has a plain file of a name."""
+    try:
+        with open_folder(folder) as opened:
+            return opened.has_file(name)
+    except OSError:
+        return False

@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path, PureWindowsPath
 from tempfile import gettempdir
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
+from cw.arena.bot_folders import (
+    program,
+    program_of_others,
+    refuse_links,
+    refuse_missing,
+    refuse_outside,
+)
 from cw.arena.bot_names import (
     fitting,
     named_after_address,
@@ -33,28 +37,15 @@ from cw.arena.bot_settings import (
     is_setting,
     meant,
 )
-from cw.errors import UsageError
+from cw.arena.transports.base_address import check_base
+from cw.errors import UsageError, short
 from cw.games.rules import Fault
-from cw.kits import how_to_build
-
-INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
-    ".py": (sys.executable,),
-    ".js": ("node",),
-    ".mjs": ("node",),
-    # Without a php.ini, as in the sandbox, it tells its errors where answers belong.
-    ".php": ("php", "-d", "display_errors=stderr"),
-    ".rb": ("ruby",),
-    ".sh": ("bash",),
-    ".java": ("java",),
-}
-"""What runs a program with this ending."""
 
 ON_WINDOWS: Final = sys.platform == "win32"
 ABSOLUTE: Final = re.compile(r"(?P<option>[^/\\\s]*=)?(?P<path>(?:/|[A-Za-z]:[\\/]).*)", re.DOTALL)
 NAMED: Final = re.compile(r"([A-Za-z0-9_.-]{1,64})=(.+)", re.DOTALL)
-FORMS: Final = (
-    " bot is builtin:NAME, python:PATH[:NAME], exec:COMMAND, the path of a program, or http://..."
-)
+LONGEST_COMMAND: Final = 8192
+"""Characters; the time to split a command grows faster than its length."""
 
 BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human", "absent"]
 
@@ -74,6 +65,21 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Of a bot that is absent why it is.
     """
     settings: dict[str, str] = msgspec.field(default_factory=dict)
+    folder: str = ""
+    """Of a program that others have written its folder, which alone is copied; `target` names files
+    relative to it. "" for a program that the user has named himself, wherever it lies."""
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a program of others that names what is not in its folder."""
+        if self.folder:
+            refuse_outside(self.files_or_words)
+
+    @property
+    def files_or_words(self) -> list[str]:
+        """The parts of a program's command, or the file of its class: what may name files."""
+        if self.kind == "python":
+            return [self.python_player[0]]
+        return self.command if self.kind == "exec" else []
 
     @property
     def spec(self) -> str:
@@ -151,11 +157,16 @@ def split_command(text: str) -> list[str]:
     """Return the parts of a command, as a shell of POSIX quotes them.
 
     On Windows a backslash stands for itself, as paths there are full of them; what `shlex.join`
-    has put together is split as it was in any case. Raises UsageError for a quote without end.
+    has put together is split as it was in any case. Raises UsageError for a quote without end, and
+    for more than LONGEST_COMMAND characters.
 
     >>> split_command("env X=1 python3 'my bot.py'")
     ['env', 'X=1', 'python3', 'my bot.py']
     """
+    if len(text) > LONGEST_COMMAND:
+        raise UsageError(
+            f"the command {short(text)} is too long: at most {LONGEST_COMMAND:,} characters"
+        )
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -163,7 +174,7 @@ def split_command(text: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError as error:
-        raise UsageError(f"the command {text!r}: {error}") from None
+        raise UsageError(f"the command {short(text)}: {error}") from None
 
 
 def without_folder(part: str) -> str:
@@ -183,8 +194,8 @@ def folders_of(bot: BotSpec) -> set[str]:
     """Return the folders that may stand in what a program of ours says."""
     named = {gettempdir(), sys.prefix, str(Path("~").expanduser()), str(Path.cwd())}
     if bot.kind in ("exec", "python"):
-        parts = bot.command if bot.kind == "exec" else [bot.target]
-        named |= {str(Path(part).parent) for part in parts if Path(part).is_absolute()}
+        named |= {str(Path(part).parent) for part in bot.files_or_words if Path(part).is_absolute()}
+        named |= {bot.folder} - {""}
     return named - {os.sep, "~"}
 
 
@@ -282,27 +293,41 @@ def refuse_own_settings(bot: BotSpec) -> None:
         )
 
 
-def read_bot(name: str, spec: str, settings: dict[str, str]) -> BotSpec:
-    """Read a bot argument without a name; raise UsageError for one that means nothing."""
+def read_bot(name: str, spec: str, settings: dict[str, str], folder: Path | None = None) -> BotSpec:
+    """Read a bot argument without a name; raise UsageError for one that means nothing.
+
+    If others have written it, it can name files of `folder` alone, relative to it.
+    """
     try:
-        place = place_of(spec)
+        place = place_of(spec, folder=folder)
+        is_program = place.kind in ("exec", "python")
+        home = str(folder.resolve()) if folder and is_program else ""
+        bot = BotSpec(name, place.kind, place.target, settings, home)
+        if folder and is_program:
+            refuse_links(folder, bot.files_or_words)
+        if folder and place.kind == "python":
+            refuse_missing(folder, bot.python_player[0])
     except UsageError as error:
-        raise UsageError(f"bot {name}: {error}") from None
-    return BotSpec(name, place.kind, place.target, settings)
+        raise UsageError(f"{folder or f'bot {name}'}: {error}") from None
+    return bot
 
 
-def place_of(spec: str, builtins: Collection[str] = ()) -> Place:
-    """Return where a bot is, by its argument without a name; raise UsageError for no bot."""
+def place_of(spec: str, builtins: Collection[str] = (), folder: Path | None = None) -> Place:
+    """Return where a bot is, by its argument without a name; raise UsageError for no bot.
+
+    See `read_bot` for `folder`.
+    """
     kind, colon, rest = spec.partition(":")
     if kind in ("http", "https") and colon:
-        return Place("http", check_address(spec), named_after_address(spec))
+        return Place("http", check_base(spec), named_after_address(spec))
     if kind == "builtin" and rest:
         return Place("builtin", rest, rest)
     if kind == "python" and rest:
         return Place("python", rest, named_after_player(rest))
     if kind == "exec" and rest.strip():
         return Place("exec", rest, named_after_command(split_command(rest)))
-    return Place("exec", shlex.join(program(Path(spec), builtins)), named_after_file(spec))
+    command = program_of_others(folder, spec) if folder else program(Path(spec), builtins)
+    return Place("exec", shlex.join(command), named_after_file(spec))
 
 
 def split_player(target: str) -> tuple[str, str | None]:
@@ -315,45 +340,3 @@ def named_after_player(target: str) -> str:
     """Return the class or function that `PATH[:NAME]` names, or the name of the file."""
     path, name = split_player(target)
     return name or named_after_file(path)
-
-
-def check_address(address: str) -> str:
-    """Return a base address without its final slash; raise UsageError if it is none."""
-    try:
-        parts = urlsplit(address)
-        whole = parts.hostname and parts.port != 0
-    except ValueError:
-        whole = None
-    if not whole or parts.query or parts.fragment or parts.username is not None:
-        raise UsageError(
-            f"{address!r} is not a base address:"
-            " http or https, a host, optional port and path, and nothing else"
-        )
-    return address.rstrip("/")
-
-
-def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
-    """Return the command that runs a program; raise UsageError if the path is none."""
-    if not path.is_file():
-        raise UsageError(f"there is no file {str(path)!r}; {hint(str(path), builtins)}{FORMS}")
-    if advice := how_to_build(path):
-        raise UsageError(f"{path} is source code: {advice}")
-    interpreter = INTERPRETERS.get(path.suffix)
-    if interpreter is None:
-        if not os.access(path, os.X_OK):
-            endings = ", ".join(INTERPRETERS)
-            raise UsageError(
-                f"{str(path)!r} cannot be executed and does not end in {endings};"
-                " say how to run it: exec:COMMAND"
-            )
-        return [str(path.resolve())]
-    if shutil.which(interpreter[0]) is None:
-        raise UsageError(f"{path} needs {interpreter[0]}, which is not installed")
-    return [*interpreter, str(path.resolve())]
-
-
-def hint(spec: str, builtins: Collection[str]) -> str:
-    """Return the question whether a built-in strategy was meant, and how FORMS goes on."""
-    name = re.split("[:/]", spec)[-1].lower()
-    near = [] if "." in name else get_close_matches(name, builtins, 1)
-    return f"did you mean builtin:{near[0]}? A" if near else "a"

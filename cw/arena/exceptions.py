@@ -59,7 +59,7 @@ PHP_PLACE: Final = re.compile(r"(\S+)(?::| on line )(\d{1,9})")
 PHP_NAMED: Final = re.compile(r"[A-Z][\w\\]*: |syntax error, ")
 GO_PANIC: Final = re.compile(r"(?:panic|fatal error): |.{0,40}http: panic serving \S+: ")
 CPP: Final = "terminate called after throwing an instance of '"
-CPP_WHAT: Final = re.compile(r"[ \t]+what\(\):[ \t]+(.*)")
+CPP_WHAT: Final = re.compile(r"[ \t]+what\(\):[ \t]++(.*)")
 SANITIZER: Final = re.compile(r"==\d+==ERROR: (.*)")
 SANITIZER_FRAME: Final = re.compile(r"[ \t]+#\d+ ")
 UNDEFINED: Final = re.compile(r"(\S+):(\d{1,9}):\d+: runtime error: (.*)")

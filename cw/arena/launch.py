@@ -82,9 +82,9 @@ async def prepare(
         settings={**environment(bot), **needs.settings},
         readable=[*needs.readable, *(ourselves() if runs_cw(command) else [])],
     )
-    launching = policy.sandbox.prepare(
-        [anchored(part, source.folder) for part in command], source, bot_needs
-    )
+    # The runner of a class names its file by the whole path already.
+    parts = [anchored(part, source) for part in command] if bot.kind == "exec" else command
+    launching = policy.sandbox.prepare(parts, source, bot_needs)
     try:
         prepared = await in_thread(partial(stack.enter_context, launching))
     except UnfitProgram as error:

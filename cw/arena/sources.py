@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from cw.arena.bot_folders import has_file
 from cw.arena.bots import BotSpec
 from cw.arena.sandbox import Source
 from cw.arena.sandbox.owners import temporary_folder
@@ -29,9 +30,9 @@ def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
     files = tuple(named_files(bot, folder))
     nobodys = (Path.home(), temporary_folder(), ROOT)
     if any(place.resolve().is_relative_to(folder) for place in nobodys):
-        return Source(folder, only=files)
+        return Source(folder, only=files, of_others=bool(bot.folder))
     foreign = {path for other in others for path in _belongings(other, folder)}
-    return Source(folder, without=frozenset(foreign - set(files)))
+    return Source(folder, without=frozenset(foreign - set(files)), of_others=bool(bot.folder))
 
 
 def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
@@ -45,10 +46,13 @@ def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
 def program_folder(bot: BotSpec) -> Path | None:
     """Return the folder of a bot's program; None for one that is not a program, or names no file.
 
-    That is the folder of the first file that its command names; programs on the search path and of
+    That of a program of others is the one that they have written. Otherwise it is the folder of the
+    first file that the command names; programs on the search path and of
     virtual environments do not count, and those of any folder `bin`, then the command itself, only
     where there is nothing else.
     """
+    if bot.folder:
+        return Path(bot.folder)
     named_paths = map(Path, named(bot))
     files = [file for file in named_paths if not on_search_path(file) and not is_installed(file)]
     programs = [file for file in files if file.absolute().parent.name != "bin"] or files
@@ -57,9 +61,12 @@ def program_folder(bot: BotSpec) -> Path | None:
 
 def named(bot: BotSpec) -> list[str]:
     """Return the files that a bot names, the program of its command last."""
+    if bot.folder:
+        folder = Path(bot.folder)
+        return [str(folder / part) for part in bot.files_or_words if has_file(folder, part)]
     if bot.kind == "python":
-        return [bot.python_player[0]]
-    program, *arguments = bot.command if bot.kind == "exec" else [""]
+        return bot.files_or_words
+    program, *arguments = bot.files_or_words or [""]
     # Unlike Path.is_file it takes an argument of any length.
     return [part for part in (*arguments, program) if os.path.isfile(part)]  # noqa: PTH113
 
@@ -83,13 +90,18 @@ def on_search_path(file: Path) -> bool:
     return os.access(file, os.X_OK) and file.parent.resolve() in folders
 
 
-def anchored(part: str, folder: Path | None) -> str:
-    """Return the whole path of a file in the bot's folder that is named from where we are.
+def anchored(part: str, source: Source) -> str:
+    """Return the whole path of a file in the bot's folder, as a part of its command names it.
 
-    The bot works in the copy of its folder, from where a relative path leads elsewhere.
+    Others name files relative to their folder, the user from where we are: the bot works in the
+    copy of its folder, from where that path leads elsewhere.
     """
+    if source.folder is None:
+        return part
+    if source.of_others:
+        return str(source.folder / part) if has_file(source.folder, part) else part
     # Unlike Path.is_file it takes an argument of any length.
-    if folder is None or Path(part).name == part or not os.path.isfile(part):  # noqa: PTH113
+    if Path(part).name == part or not os.path.isfile(part):  # noqa: PTH113
         return part
     file = Path(part).resolve()
-    return str(file) if file.is_relative_to(folder) else part
+    return str(file) if file.is_relative_to(source.folder) else part

@@ -155,7 +155,7 @@ def decoded(text: bytes, form: type[Line]) -> Line:
     """Read a line of JSON; raise ProtocolError with what is wrong."""
     try:
         return documents.decode(text, form)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise ProtocolError(f"not a result of a game: {error}") from None
 
 

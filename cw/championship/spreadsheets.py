@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from cw.documents.cells import harmless
 from cw.games.rules import Json
 
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -16,12 +17,6 @@ RANKING: Final = (
     "rank", "team", "name", "members", "reached", "matches", "won", "drawn", "lost", "score_for",
     "score_against", "ratio", "matches_with_faults",
 )  # fmt: skip
-FORMULA: Final = "=+-@\uff1d\uff0b\uff0d\uff20"
-"""Characters that begin a formula, full-width ones included."""
-
-BLANK: Final = "\t\r\n"
-"""Characters that spreadsheets may ignore before a formula."""
-
 BEFORE: Final = ("stage", "group", "round", "tie_break")
 AFTER: Final = ("winner", "winner_name", "reason", "turns", "seed")
 BY_SEAT: Final = ("player", "name", "rank", "score", "counted", "faults", "fault")
@@ -66,10 +61,3 @@ def text_of(columns: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> str:
     writer.writeheader()
     writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
     return BYTE_ORDER_MARK + out.getvalue()
-
-
-def harmless(value: Json) -> Json:
-    """Keep a spreadsheet from taking a text for a formula, even after spaces."""
-    if isinstance(value, str) and (value[:1] in BLANK or value.lstrip()[:1] in FORMULA):
-        return f"'{value}" if value else value
-    return value

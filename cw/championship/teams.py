@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,14 +11,21 @@ from unicodedata import normalize
 
 from cw.arena.bot_folders import program_in
 from cw.arena.bot_settings import SECRET_SETTINGS, SETTINGS, from_environment
-from cw.arena.bots import BotSpec, program, read_bot, split_command
-from cw.arena.sources import on_search_path, program_folder
+from cw.arena.bots import BotSpec, read_bot
+from cw.arena.sources import program_folder
 from cw.championship.team_ids import TEAM_ID, team_id
-from cw.errors import UsageError
+from cw.documents.toml import read_toml
+from cw.errors import UsageError, short
+from cw.files import is_link
 
 ABOUT: Final = "team.toml"
 OTHERWISE: Final = f", or a command `run` or an argument `bot` in {ABOUT}"
-LARGEST: Final = 64 * 1024
+LARGEST: Final = 16 * 1024
+"""Bytes of the file of a team."""
+
+LARGEST_OF_ALL: Final = 1024 * 1024
+"""Bytes of a file of all teams; 500 of them need a tenth of it."""
+
 LONGEST_NAME: Final = 100
 """Characters of the name of a team, or of a member."""
 
@@ -106,7 +109,7 @@ def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
         teams = alone_under_their_ids(folders, [read_one(folder, game) for folder in folders])
     else:
         tables = sorted(read_tables(place).items())
-        teams = [fit_or_not(name, partial(make_team, name, it, None, place)) for name, it in tables]
+        teams = [fit_or_not(name, partial(make_team, name, it, place)) for name, it in tables]
         refuse_common_folders(place, [team for team in teams if isinstance(team, Team)])
     if not teams:
         raise UsageError(f"{place} contains no team")
@@ -115,7 +118,7 @@ def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
 
 def read_one(folder: Path, game: str) -> Team | UnfitTeam:
     """Read the team of a folder, whether it can play or not."""
-    return fit_or_not(team_id(folder.name), partial(read_folder, folder, game))
+    return fit_or_not(team_id(folder.name), partial(read_subfolder, folder, game))
 
 
 def alone_under_their_ids(
@@ -144,6 +147,22 @@ def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
         return UnfitTeam(team, str(error))
 
 
+def read_subfolder(folder: Path, game: str) -> Team:
+    """Read the team of a folder; raise UsageError for a link and for a web service.
+
+    The link may lead to another team's program, and the address to a service that trusts this
+    machine.
+    """
+    if is_link(folder):
+        raise UsageError(f"{folder} is a link: put a copy of the folder in its place")
+    team = read_folder(folder, game)
+    if team.bot.kind == "http":
+        raise UsageError(
+            f"{folder}: {ABOUT} cannot name a web service; only a file of all teams can"
+        )
+    return team
+
+
 def read_folder(folder: Path, game: str) -> Team:
     """Read the team of a folder: its program, or what team.toml declares.
 
@@ -158,25 +177,19 @@ def read_folder(folder: Path, game: str) -> Team:
                 f"{folder}: env: is allowed only in a file of all teams, not for {key}"
             )
     named = {"name": normalize("NFC", folder.name)} | about
-    return make_team(team_id(folder.name), named, folder_spec(folder, about, game), folder)
+    spec = folder_spec(folder, about, game)
+    return make_team(team_id(folder.name), named | {"bot": spec}, folder, folder)
 
 
 def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
-    """Return the bot of a folder: its command `run`, its argument `bot`, or its program."""
+    """Return the bot argument of a folder: its command `run`, its `bot`, or its program."""
+    for key in ("run", "bot"):
+        value = about.get(key, "")
+        if not isinstance(value, str):
+            raise UsageError(f"{folder}: `{key}` must be text, not {short(value)}")
     if "run" in about:
-        return located(str(about["run"]), folder)
-    if "bot" not in about:
-        return located(shlex.join(program(program_in(folder, game, OTHERWISE))), folder)
-    spec = str(about["bot"])
-    kind, _, rest = spec.partition(":")
-    if kind in ("http", "https", "builtin"):
-        return spec
-    if kind == "exec":
-        return located(rest, folder)
-    if kind == "python":
-        path, colon, name = rest.partition(":")
-        return f"python:{within(folder, path)}{colon}{name}"
-    return located(shlex.join(program(Path(within(folder, spec)))), folder)
+        return f"exec:{about['run']}"
+    return str(about["bot"]) if "bot" in about else program_in(folder, game, OTHERWISE).name
 
 
 def told_in(folder: Path) -> dict[str, Any]:
@@ -188,35 +201,12 @@ def told_in(folder: Path) -> dict[str, Any]:
     file = folder / ABOUT
     if file.is_symlink() or (file.exists() and not file.is_file()):
         raise UsageError(f"{file} must be a file, not a link, a folder or a pipe")
-    return read_toml(file) if file.exists() else {}
-
-
-def located(command: str, folder: Path) -> str:
-    """Return a command in which the files of the folder are named by their whole path."""
-    try:
-        parts = split_command(command)
-    except UsageError as error:
-        raise UsageError(f"{folder}: {error}") from None
-    return "exec:" + shlex.join(within(folder, part) for part in parts)
-
-
-def within(folder: Path, part: str) -> str:
-    """Return the whole path of a file of a team's folder; other parts of its command stay.
-
-    Raises UsageError for a file elsewhere: the team would be given a copy of the folder around it.
-    """
-    file = folder / part
-    # Unlike Path.is_file it takes a part of any length.
-    if os.path.isfile(file) and file.resolve().is_relative_to(folder.resolve()):  # noqa: PTH113
-        return str(file.absolute())
-    if os.path.isfile(part) and part != sys.executable and not on_search_path(Path(part)):  # noqa: PTH113
-        raise UsageError(f"{folder}: the command names {part!r}, which is outside of the folder")
-    return part
+    return read_toml(file, LARGEST) if file.exists() else {}
 
 
 def read_tables(file: Path) -> dict[str, Any]:
     """Read the tables `[teams.ID]` with `bot`, and what else is known of a team."""
-    tables = read_toml(file).get("teams")
+    tables = read_toml(file, LARGEST_OF_ALL).get("teams")
     if not isinstance(tables, dict):
         raise UsageError(f"{file} must contain a table [teams.ID] for each team")
     return tables
@@ -234,8 +224,8 @@ def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
             )
 
 
-def make_team(team: str, about: Any, spec: str | None, place: Path) -> Team:
-    """Make a team of its declaration; `spec` is its bot where that comes from elsewhere."""
+def make_team(team: str, about: Any, place: Path, folder: Path | None = None) -> Team:
+    """Make a team of its declaration, which may name files of `folder` alone if it has one."""
     if not TEAM_ID.fullmatch(team):
         raise UsageError(
             f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens; what people call the"
@@ -252,12 +242,13 @@ def make_team(team: str, about: Any, spec: str | None, place: Path) -> Team:
         raise UsageError(
             f"{place}: the name of {team} must be at most {LONGEST_NAME} printable characters"
         )
-    if spec is None and not isinstance(about.get("bot"), str):
+    if not isinstance(about.get("bot"), str):
         raise UsageError(f"{place}: team {team} needs a bot")
     settings = settings_of(team, about, place)
     public = {key: value for key, value in settings.items() if key not in SECRET_SETTINGS}
     secrets = {key: value for key, value in settings.items() if key in SECRET_SETTINGS}
-    bot = read_bot(team, spec or beside(str(about["bot"]), place), public)
+    spec = about["bot"] if folder else beside(about["bot"], place)
+    bot = read_bot(team, spec, public, folder)
     return Team(
         team, name.strip() or team, tuple(members), bot, secrets, at_once(team, about, bot, place)
     )
@@ -307,14 +298,3 @@ def beside(spec: str, file: Path) -> str:
     if kind in ("http", "https", "builtin", "python", "exec"):
         return spec
     return str(file.parent / spec)
-
-
-def read_toml(file: Path) -> dict[str, Any]:
-    """Read a small TOML file."""
-    try:
-        with file.open("rb") as source:
-            return tomllib.loads(source.read(LARGEST).decode())
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{file}: {error}") from None

@@ -21,6 +21,7 @@ from rich.table import Table
 from cw import __version__
 from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.leftovers import sweep
+from cw.arena.sandbox.measured import measured
 from cw.assets import asset
 from cw.errors import UsageError
 from cw.games.registry import games_left_out, installed_games
@@ -46,9 +47,10 @@ class Diagnosis:
 def doctor(as_json: bool) -> None:
     """Check whether this machine has everything the arena needs.
 
-    Lists what is missing and how to install it, and the games of other packages, with the reason if
-    one cannot be played. Removes what killed runs have left behind. Exit code 1 if a requirement
-    for playing is missing.
+    Lists what is missing and how to install it, what limits programs of bots, as measured by
+    programs that try to exceed it, and the games of other packages, with the reason if one cannot
+    be played. Removes what killed runs have left behind. Exit code 1 if a requirement for playing
+    is missing.
     """
     findings = [*needed(), *useful()]
     if as_json:
@@ -81,10 +83,13 @@ def useful() -> Iterator[Diagnosis]:
     yield Diagnosis(
         "Chromium", browser is not None, False, browser or "none", "for the browser tests"
     )
+    # Before programs are started here, which sweeps too.
+    swept = sweep()
     problem = bubblewrap.problem()
     advice = "it keeps bots away from your files and network (Linux)"
     yield Diagnosis("bubblewrap", problem is None, False, problem or "works", advice)
-    swept = sweep()
+    for limit in () if problem else measured():
+        yield Diagnosis(limit.name, bool(limit.by), False, limit.sentence, limit.advice)
     yield from check_games()
     yield Diagnosis("left behind", True, False, swept.describe() if any(swept) else "nothing")
     if "CW_DATABASE_URL" in os.environ or Path(os.environ.get("CW_DATA", "hub-data")).is_dir():

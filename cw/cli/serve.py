@@ -17,8 +17,9 @@ from cw.files import make_folder
 from cw.games.registry import load_play_options
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.addresses import addresses_in_networks
+from cw.server.names import LOCAL_NAMES, HostNames
 from cw.server.session import GITHUB, SHORT
-from cw.server.settings import LOCAL_NAMES, is_unspecified, read_origin
+from cw.server.settings import read_origin
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run
 from cw.web import create_app
@@ -140,8 +141,8 @@ def serve(
         rooms=rooms,
         restart=not no_restart,
         team_ids=GITHUB if github_names else SHORT,
-        names=LOCAL_NAMES | {host.lower(), *map(str.lower, names)},
-        any_address=is_unspecified(host),
+        names=HostNames.of(host, *names),
+        further_names=", or start it with --name HOST to allow that name",
         origins=frozenset(map(read_origin, origins)),
         replays=replays,
         save=saves,
@@ -167,7 +168,7 @@ def serve(
     if championship is not None:
         click.echo(f"Championship: {address_of(listener)}/championship/")
     click.echo(f"Time for a turn: {'no limit' if limit is None else f'{limit:g} s'}")
-    if settings.any_address:
+    if settings.names.any_address:
         say_addresses(listener)
     if saves:
         click.echo(f"Finished matches are saved in {replays}; the pages show them.", err=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pkgutil import resolve_name
 from random import Random
+from traceback import format_exception_only
 from typing import TYPE_CHECKING, Any, Final
 
 from cw.errors import ArenaError, UsageError, short
@@ -66,11 +67,12 @@ def found_games(names: Collection[str]) -> tuple[tuple[InstalledGame, ...], tupl
             refuse_name(point.name, {*names, *good})
             entry = trial(point, package, version).result()
             good[point.name] = InstalledGame(point.name, entry, package, version)
-        # What code of others raises is its own fault, whatever it is.
-        except (Exception, SystemExit) as error:
+        except (UsageError, TimeoutError) as error:
+            late = f"it could not be loaded from {point.value} within {PATIENCE:g} s"
+            reason = late if isinstance(error, TimeoutError) else str(error)
             whose = f"the game {short(point.name)} of {package} {version} is left out: "
             cure = "; repair that package, or uninstall it"
-            left_out.append(LeftOut(point.name, f"{whose}{why(error, point)}{cure}"))
+            left_out.append(LeftOut(point.name, f"{whose}{reason}{cure}"))
     return tuple(good.values()), tuple(left_out)
 
 
@@ -100,17 +102,22 @@ def refuse_name(name: str, names: Collection[str]) -> None:
 @cache
 def trial(point: EntryPoint, _package: str, _version: str) -> Begun[GameEntry]:
     """Return the trial of a game, which goes on while others are looked at."""
-    return Begun(partial(tried, point), PATIENCE)
+    return Begun(partial(judged, point), PATIENCE)
 
 
-def why(error: BaseException, point: EntryPoint) -> str:
-    """Return what is wrong with a game, for a sentence."""
-    if isinstance(error, TimeoutError):
-        return f"it could not be loaded from {point.value} within {PATIENCE:g} s"
-    if isinstance(error, ArenaError):
-        return str(error)
-    words = " ".join(str(error).split())
-    return f"{point.value} raises {type(error).__name__}" + (f": {words[:200]}" if words else "")
+def judged(point: EntryPoint) -> GameEntry:
+    """Load and try a game; raise UsageError, whatever its code raises."""
+    try:
+        return tried(point)
+    except ArenaError as error:
+        raise UsageError(str(error)) from None
+    # Whatever it raises, SystemExit and KeyboardInterrupt too, other games can be played.
+    except BaseException as error:
+        # The text of an exception is code of others as well, which this does not let fail.
+        text = "".join(format_exception_only(error)).partition(": ")[2]
+        words = " ".join(text.split())[:200]
+        raises = f"{point.value} raises {type(error).__name__}"
+        raise UsageError(f"{raises}: {words}" if words else raises) from None
 
 
 def tried(point: EntryPoint) -> GameEntry:

@@ -193,8 +193,8 @@ class WireProtocol(Protocol):
         """Lead a match from its first question to its last."""
 
 
-def read_json(body: bytes) -> Json:
-    """Return the JSON value of a reply.
+def read_json(body: bytes | str) -> Json:
+    """Return the JSON value of a reply, or of a text that somebody has typed.
 
     Raises ProtocolError for what is none, and for what no replay can hold: values nested more than
     DEEPEST times, numbers beyond a float, and text with half a surrogate pair.
@@ -204,13 +204,14 @@ def read_json(body: bytes) -> Json:
     """
     try:
         # Strict on purpose: replies go into replays, which other programs must be able to read.
-        value = msgspec.json.decode(body)
+        data = body.encode() if isinstance(body, str) else body
+        value = msgspec.json.decode(data)
     except (msgspec.DecodeError, ValueError) as error:
         raise ProtocolError(str(error)) from None
     except RecursionError:
         raise ProtocolError(TOO_DEEP) from None
     # Most replies open so few lists and objects that nobody needs to look how they are nested.
-    if body.count(b"[") + body.count(b"{") > DEEPEST and is_deep(value, DEEPEST):
+    if data.count(b"[") + data.count(b"{") > DEEPEST and is_deep(value, DEEPEST):
         raise ProtocolError(TOO_DEEP)
     return value
 

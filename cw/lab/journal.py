@@ -175,5 +175,5 @@ def match_in(file: Path, number: int, text: bytes) -> MatchLine:
     """Return the match of a line; raise UsageError if it is none."""
     try:
         return documents.decode(text, MatchLine)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise UsageError(f"{file} line {number} is not a match: {error}") from None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, Final
 
 from cw.arena.bot_settings import OWN_SETTING, SETTINGS
+from cw.documents.toml import read_toml
 from cw.errors import UsageError, short
 from cw.league.statistics.spsa import Tunable
 
@@ -26,16 +26,7 @@ EXAMPLE: Final = "[depth]\nstart = 4\nlow = 1\nhigh = 9\nstep = 2"
 
 def read_parameters(file: Path) -> tuple[Tunable, ...]:
     """Read the numbers of a file; raise UsageError that says what is wrong, and where."""
-    try:
-        with file.open("rb") as stream:
-            text = stream.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise UsageError(f"{file} is longer than {LARGEST} bytes")
-        tables = tomllib.loads(text.decode())
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file} is not TOML: {error}") from None
+    tables = read_toml(file, LARGEST)
     try:
         return parameters(tables)
     except ValueError as error:
@@ -45,7 +36,8 @@ def read_parameters(file: Path) -> tuple[Tunable, ...]:
 def parameters(tables: dict[str, Any]) -> tuple[Tunable, ...]:
     """Return the numbers of the tables of a file; raise ValueError for what is not a number.
 
-    >>> [each.whole for each in parameters(tomllib.loads(EXAMPLE))]
+    >>> from cw.documents.toml import parse_toml
+    >>> [each.whole for each in parameters(parse_toml(EXAMPLE.encode(), LARGEST))]
     [True]
     """
     if not 1 <= len(tables) <= MOST:

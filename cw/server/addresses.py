@@ -39,6 +39,13 @@ def own_addresses() -> Iterator[str]:
             yield str(address[0])
 
 
+def machine_names() -> frozenset[str]:
+    """Return the names by which other machines of a network may know this one."""
+    name = socket.gethostname().lower().removesuffix(".")
+    first = name.partition(".")[0]
+    return frozenset({name, first, f"{first}.local"} if first else ())
+
+
 def is_of_network(host: str) -> bool:
     """Return whether other machines can type an address."""
     address = ip_address(host)

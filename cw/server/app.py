@@ -32,6 +32,9 @@ NO_SUCH_PAGE: Final = (
 GAME: Final = "(/rooms/[^/]+)?"
 """The address of a game, the one at the root or that of a room, without the slash at its end."""
 
+STATUS: Final = frozenset({"circuit_wars.status", "room.status"})
+"""What pages of all sites may read."""
+
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
@@ -83,6 +86,7 @@ def create_server(
         app.register_blueprint(lobby.routes)
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
     if settings.desk or settings.rooms:
+        app.config["ANY_NAME"] = STATUS
         # Other origins may read the status, and that they may not play: of the routes that change
         # the game they get no other answer.
         players = [re.compile(rf"{re.escape(origin)}\Z") for origin in settings.origins]
@@ -111,6 +115,8 @@ def bare_server(settings: ServerSettings) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
     app.config["LARGE_BODIES"] = frozenset[str]()
     app.config["HOME"] = "circuit_wars.monitor"
+    app.config["ANY_NAME"] = frozenset[str]()
+    app.before_request(_refuse_other_names)
     app.before_request(_refuse_large_bodies)
     # Which pages stand beside the monitor is not known here: the navigation shows those there are.
     app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})
@@ -118,6 +124,27 @@ def bare_server(settings: ServerSettings) -> Flask:
     app.register_error_handler(ArenaError, _refuse)
     app.after_request(_harden)
     return app
+
+
+def _refuse_other_names() -> Response | None:
+    """Refuse, with 403, a request under a name that is not ours, except for ANY_NAME's endpoints.
+
+    Any name can be made to lead to this machine, and under it a stranger's page looks like ours.
+    No browser leaves the name out. No page of ours is shown: its files are refused as well.
+    """
+    settings: ServerSettings = current_app.extensions["settings"]
+    host = request.headers.get("Host")
+    if (
+        host is None
+        or settings.names.include(host)
+        or request.endpoint in current_app.config["ANY_NAME"]
+    ):
+        return None
+    text = f"this server is not called {host[:LONGEST_PATH]!r}: use the address that it has printed"
+    text += settings.further_names
+    wants_html = _wants_html()
+    kind = "text/plain; charset=utf-8" if wants_html else "application/json"
+    return Response(text if wants_html else json.dumps({"error": text}), 403, content_type=kind)
 
 
 def _refuse_large_bodies() -> None:

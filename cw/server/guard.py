@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Final, ParamSpec
-from urllib.parse import urlsplit
 
 from flask import Response, abort, current_app, request
 from werkzeug.exceptions import MethodNotAllowed
 
-from cw.server.settings import ServerSettings, is_address
+from cw.server.settings import ServerSettings
 
 P = ParamSpec("P")
 OWN_PAGES = (None, "same-origin", "none")
@@ -46,14 +45,9 @@ def _guarded(view: Callable[P, Response], refuse: Callable[[], None]) -> Callabl
 def refuse_other_sites(allowed: Collection[str] = ()) -> None:
     """Refuse, with 403, a request that comes from a page of another site, except allowed origins.
 
-    A plain HTTP client sends neither Origin nor Sec-Fetch-Site. The names of the server are
-    checked because under a foreign name that resolves to this machine a foreign page looks like
-    ours.
+    A plain HTTP client sends neither Origin nor Sec-Fetch-Site.
     """
-    host = request.headers.get("Host")
-    if host is not None and not is_our_name(host, _settings()):
-        abort(403, f"this server is not called {host!r}: start it with --name to allow that")
-    if not is_from_our_page(host) and request.headers.get("Origin") not in allowed:
+    if not is_from_our_page() and request.headers.get("Origin") not in allowed:
         abort(403, REFUSAL)
 
 
@@ -62,22 +56,8 @@ def _settings() -> ServerSettings:
     return settings
 
 
-def is_our_name(host: str, settings: ServerSettings) -> bool:
-    """Return whether a Host header names this server, whatever the port."""
-    name = hostname(f"http://{host}")
-    return name in settings.names or (settings.any_address and is_address(name))
-
-
-def is_from_our_page(host: str | None) -> bool:
+def is_from_our_page() -> bool:
     """Return whether no browser marks this request as made by a page of another origin."""
-    origin = request.headers.get("Origin")
+    origin, host = request.headers.get("Origin"), request.headers.get("Host")
     foreign = origin is not None and origin != f"{request.scheme}://{host}"
     return not foreign and request.headers.get("Sec-Fetch-Site") in OWN_PAGES
-
-
-def hostname(url: str) -> str:
-    """Return the host of a URL in lower case; "" for a malformed URL or one without a host."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

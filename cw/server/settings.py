@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,10 +11,8 @@ from urllib.parse import urlsplit
 from cw import game
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import time_limit
+from cw.server.names import HOST, HostNames
 from cw.server.session import SHORT, TeamIdForm
-
-LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-"""The names by which a browser on this machine reaches the server."""
 
 LARGEST_REQUEST: Final = 16 * 1024
 """Bytes of a request's head, and of its body; uploads of replays have a limit of their own."""
@@ -40,10 +38,10 @@ class ServerSettings:
     """Whether /restart exists: for development only."""
     team_ids: TeamIdForm = SHORT
     """What a team may call itself."""
-    names: frozenset[str] = LOCAL_NAMES
-    """The host names under which the server may be asked to change a game."""
-    any_address: bool = False
-    """Whether every IP address counts as a name of the server."""
+    names: HostNames = field(default_factory=HostNames)
+    """The host names at which the server answers."""
+    further_names: str = ""
+    """How the owner allows another one, in words."""
     origins: frozenset[str] = frozenset()
     """The origins of other sites whose pages may play, as `read_origin` returns them."""
 
@@ -52,16 +50,7 @@ class ServerSettings:
         return time_limit(game.TIMEOUT if self.timeout is None else self.timeout)
 
 
-def is_address(name: str) -> bool:
-    """Return whether a host name is an IP address: no resolver can be made to lie about it."""
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-ORIGIN: Final = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.IGNORECASE)
+ORIGIN: Final = re.compile(f"https?://{HOST}", re.IGNORECASE)
 
 
 def read_origin(text: str) -> str:
@@ -80,8 +69,3 @@ def read_origin(text: str) -> str:
         ) from None
     usual = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, usual) else "")
-
-
-def is_unspecified(host: str) -> bool:
-    """Return whether listening on this address means all networks of the machine."""
-    return is_address(host) and ip_address(host).is_unspecified

@@ -20,7 +20,8 @@ from waitress.server import create_server
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
 from cw.errors import UsageError
-from cw.server.settings import LARGEST_REQUEST, is_unspecified
+from cw.server.names import is_unspecified
+from cw.server.settings import LARGEST_REQUEST
 
 WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -83,6 +84,8 @@ class Parser(HTTPRequestParser):
 
     path = ""
     """That of a request whose first line cannot be read."""
+    headers: dict[str, str]
+    proxy_netloc: str
 
     def parse_header(self, header_plus: bytes) -> None:
         """Read the first line and the headers; raise ParsingError if they cannot be read."""
@@ -91,6 +94,9 @@ class Parser(HTTPRequestParser):
         except ValueError as error:
             # Python reads neither the address `http://[` nor a length of 5000 digits.
             raise ParsingError(f"The request cannot be read: {error}") from None
+        if self.proxy_netloc:
+            # Of a target `http://host/path` the host counts, whatever the header says (RFC 9112).
+            self.headers["HOST"] = self.proxy_netloc
 
     def received(self, data: bytes) -> int:
         """Take in what has come, and return how many bytes belong to this request."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 import sys
 from typing import Final
@@ -10,7 +11,9 @@ from typing import Final
 import msgspec
 
 from cw import documents
+from cw.arena.bots import BotSpec
 from cw.arena.processes import KILL, OWN_GROUP, kill_group
+from cw.arena.sources import anchored, source_of
 from cw.errors import Failure
 from cw.workshop.project import MINE, Project
 
@@ -38,7 +41,7 @@ class Check:
 
     def __init__(self, project: Project) -> None:
         """Prepare to check a bot as it is now."""
-        bot = f"{MINE}={project.bot().spec}"
+        bot = f"{MINE}={whole(project.bot())}"
         isolation = f"--sandbox={project.isolation.sandbox}"
         self._command = ("-m", "cw", "check", project.game, bot, "--json", isolation)
         self.steps: list[Step] = []
@@ -86,3 +89,12 @@ async def ended(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         kill_group(process.pid, KILL)
         await process.wait()
+
+
+def whole(bot: BotSpec) -> str:
+    """Return the argument of a command for a program, with the files of its folder by whole paths.
+
+    The process of the check is not started in that folder: Python would import modules from there.
+    """
+    source = source_of(bot)
+    return f"exec:{shlex.join(anchored(part, source) for part in bot.command)}"

@@ -20,7 +20,7 @@ COMPLAINT: Final = re.compile(
 """How gcc, g++, javac, go and ruby name a line."""
 
 UNPARSED: Final = re.compile(
-    r"^(?:PHP )?(?:Parse|Fatal) error: +(?P<words>.*)"
+    r"^(?:PHP )?(?:Parse|Fatal) error: ++(?P<words>.*)"
     r" in (?P<file>\S+\.php) on line (?P<line>\d{1,7})$",
     re.MULTILINE,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,10 +69,8 @@ class Project:
         Raises UsageError where what runs it is not installed.
         """
         there = place or self.folder.place
-        if not self.how.build:
-            return read_bot(MINE, str(there / self.main), {})
-        command = shlex.split(self.how.bot.removeprefix("exec:"))
-        return BotSpec(MINE, "exec", shlex.join([*command[:-1], str(there / command[-1])]))
+        spec = f"exec:{self.how.run}" if self.how.build else self.main
+        return read_bot(MINE, spec, {}, there)
 
     def match(
         self,

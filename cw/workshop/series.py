@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final
 
-from cw.arena.sandbox.folders import contents, copy
+from cw.arena.sandbox.folders import contents
 from cw.arena.sandbox.owners import make_temporary
 from cw.errors import UsageError
 from cw.games.rules import Json
@@ -81,7 +81,8 @@ class Series:
         self.copy = self.room / "bot"
         """The bot as it is now: what is changed later changes no match."""
         self.copy.mkdir()
-        copy(contents(project.folder.place), self.copy)
+        with contents(project.folder.place) as files:
+            files.copy(self.copy)
         template = project.match(opponent, 1, seed, place=self.copy)
         self.specs = list(series(template, number // seats_of(project.game), swap=True))
         self.matches = list(before)

@@ -8,5 +8,6 @@ done
 environment=$(systemctl show --property=Environment --value "$unit" | sed 's/[^ ][^ ]*/--setenv=&/g')
 # shellcheck disable=SC2086 # one word for each variable
 exec systemd-run --quiet --wait --collect --pty --pipe --uid=cw --property=UMask=0077 \
+    --property="Delegate=cpu memory pids" --property=OOMPolicy=continue \
     --property=EnvironmentFile=-/etc/circuit-wars.env $environment ${BOT_SECRET:+--setenv=BOT_SECRET} \
     /opt/circuit-wars/bin/cw "$@"

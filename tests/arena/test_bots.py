@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cw.arena.bots import BotSpec, read_bots, split_command
+from cw.arena.bots import LONGEST_COMMAND, BotSpec, read_bots, split_command
 from cw.errors import UsageError
 from cw.kits import how_to_build
 
@@ -115,6 +115,12 @@ def test_the_path_of_a_program_survives_in_its_command(
     monkeypatch.setattr("cw.arena.bots.ON_WINDOWS", windows)
     command = ["python", path, "--deep", 'say "a\'b"', ""]
     assert split_command(shlex.join(command)) == command
+
+
+def test_a_command_that_is_too_long_is_refused() -> None:
+    assert split_command("a" * LONGEST_COMMAND) == ["a" * LONGEST_COMMAND]
+    with pytest.raises(UsageError, match="too long: at most 8,192 characters"):
+        split_command("a" * (LONGEST_COMMAND + 1))
 
 
 @pytest.mark.parametrize(

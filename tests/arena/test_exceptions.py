@@ -6,11 +6,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import process_time
 
 import pytest
 
 from cw.arena.exceptions import LONGEST, READERS, Reader, exceptions, last_exception
+from tests.growth import KIB, MOST, growth, repeated
 from tests.tools import require
 
 PROGRAMS = {
@@ -208,7 +208,6 @@ def test_no_output_takes_long_or_gives_much(output: str) -> None:
     assert len(told(output)) <= LONGEST + 100
 
 
-KIB = 1024
 HOSTILE = (
     "at a.a.a.a",
     "    at a.a.a.a.a:1\n",
@@ -237,26 +236,15 @@ HOSTILE = (
 """What is tried to make each reader slow: repeated to the length of an output."""
 
 
-def seconds(work: Callable[[str], object], text: str) -> float:
-    """Return the processor time of some work on a text."""
-    began = process_time()
-    work(text)
-    return process_time() - began
-
-
-def growth(work: Callable[[str], object], part: str) -> float:
-    """Return how much longer 32 KiB of a text take than 8 KiB of it: the best of five."""
-    small, large = (part * (size * KIB // len(part)) for size in (8, 32))
-    # Together with a fixed part: what takes no time at all may grow as it likes.
-    fixed = 0.0005
-    # Each pair is measured at once: a machine that gets busy slows both.
-    return min((fixed + seconds(work, large)) / (fixed + seconds(work, small)) for _ in range(5))
+def growth_of(work: Callable[[str], object], part: str) -> float:
+    """Return how much longer 32 KiB of a text take than 8 KiB of it."""
+    return growth(work, repeated(part, 8 * KIB), repeated(part, 32 * KIB))
 
 
 @pytest.mark.parametrize("part", HOSTILE)
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 def test_each_reader_takes_time_in_proportion(reader: Reader, part: str) -> None:
-    assert growth(lambda text: list(reader(text.split("\n"))), part) <= 6
+    assert growth_of(lambda text: list(reader(text.split("\n"))), part) <= MOST
 
 
 @pytest.mark.parametrize("part", HOSTILE)
@@ -264,4 +252,4 @@ def test_all_readers_and_places_take_time_in_proportion(part: str) -> None:
     def read(text: str) -> None:
         assert all(len(str(raised.place)) < 100 for raised in exceptions(text))
 
-    assert growth(read, part) <= 6
+    assert growth_of(read, part) <= MOST

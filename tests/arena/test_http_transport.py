@@ -9,13 +9,16 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import pytest
+from aiohttp.resolver import ThreadedResolver
 
 from cw.arena.transports.base_address import check_base
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.http_faults import Cause
 from cw.arena.transports.networks import is_public
+from cw.arena.transports.resolver import NOT_HERE, REFUSED_AFTER
 from cw.arena.transports.sockets import Reachable
 from cw.errors import FaultKind, UsageError
 from cw.games.rules import Fault
@@ -301,11 +304,11 @@ UNUSUAL = ("127.1", "2130706433", "0177.0.0.1", "0")
     ("host", "wanted"),
     [
         ("127.0.0.1", "forbidden"),
-        ("localhost", "forbidden"),
+        ("localhost", "unresolved"),
         ("[::1]", "forbidden"),
         ("[::ffff:127.0.0.1]", "forbidden"),
         ("[::127.0.0.1]", "forbidden"),
-        ("0x7f000001", "forbidden"),
+        ("0x7f000001", "unresolved"),
         *((host, "unresolved") for host in UNUSUAL),
     ],
 )
@@ -320,9 +323,32 @@ def test_private_addresses_can_be_refused(host: str, wanted: str) -> None:
     assert (kind, cause) == ("disconnected", wanted)
     sentences = {
         "forbidden": "is a private address, which is not allowed here",
-        "unresolved": "the bot's name has no address",
+        "unresolved": "is not a canonical IPv4 address" if host in UNUSUAL else NOT_HERE,
     }
     assert sentences[wanted] in detail
+
+
+def test_internal_names_are_refused_like_names_that_do_not_exist(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the sentence nor the time tells which names exist in the network of the site."""
+    lookups = {"vm.internal": 0.0, "slow.internal": 0.3, "nowhere.example": 0.0}
+
+    async def resolve(_: object, host: str, port: int = 0, family: int = 0) -> list[Any]:
+        await asyncio.sleep(lookups[host])
+        if host == "nowhere.example":
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        about = {"family": socket.AF_INET, "proto": 0, "flags": 0}
+        return [{"hostname": host, "host": "10.0.0.1", "port": port, **about}]
+
+    monkeypatch.setattr(ThreadedResolver, "resolve", resolve)
+    seen = set()
+    for host in lookups:
+        began = time.monotonic()
+        kind, cause, detail = ask_at(f"http://{host}:81", private=False)
+        assert time.monotonic() - began >= REFUSED_AFTER
+        seen.add((kind, cause, detail.replace(host, "HOST")))
+    assert len(seen) == 1, seen
 
 
 @pytest.mark.parametrize(
@@ -408,7 +434,7 @@ def test_addresses_that_are_public(address: str, public: bool) -> None:
     ],
 )
 def test_what_is_no_address_of_a_bot(base: str) -> None:
-    with pytest.raises(UsageError, match="is not an address of a bot"):
+    with pytest.raises(UsageError, match="is not a base address of a bot"):
         check_base(base)
 
 

@@ -19,7 +19,7 @@ from cw.arena.sandbox import (
     Sandbox,
     Source,
 )
-from cw.arena.sandbox.folders import JUNCTION, contents, copy, is_junction, pack
+from cw.arena.sandbox.folders import JUNCTION, contents, is_junction
 from cw.arena.sandbox.installation import installation, installations, passed_through
 from cw.arena.sandbox.limits import MIB
 from cw.arena.sandbox.removal import is_folder
@@ -41,6 +41,12 @@ def run(launch: Launch) -> subprocess.CompletedProcess[str]:
         timeout=PATIENCE,
         check=False,
     )
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names of what a bot is given of a folder."""
+    with contents(folder) as files:
+        return [entry.name for entry in files.entries]
 
 
 @BOTH
@@ -76,13 +82,13 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "film").open("wb") as film:
         film.truncate(300 * MIB)
     with pytest.raises(UnfitProgram, match="give the bot a folder of its own"):
-        contents(tmp_path)
+        names_in(tmp_path)
 
 
 def test_a_folder_that_is_too_deep_is_refused(tmp_path: Path) -> None:
     tmp_path.joinpath(*["d"] * 100).mkdir(parents=True)
     with pytest.raises(UnfitProgram, match="more than 64 nested folders"):
-        contents(tmp_path)
+        names_in(tmp_path)
 
 
 @POSIX
@@ -92,7 +98,8 @@ def test_links_stay_links_and_pipes_stay_away(tmp_path: Path) -> None:
     target.mkdir()
     (source / "link").symlink_to("/etc/passwd")
     os.mkfifo(source / "pipe")
-    copy(contents(source), target)
+    with contents(source) as files:
+        files.copy(target)
     assert [path.name for path in target.iterdir()] == ["link"]
     assert (target / "link").is_symlink()
 
@@ -112,7 +119,7 @@ def test_a_junction_is_neither_copied_nor_emptied(
 
     monkeypatch.setattr("cw.arena.sandbox.folders.is_junction", behaves_as_on_windows)
     monkeypatch.setattr("cw.arena.sandbox.removal.is_junction", behaves_as_on_windows)
-    assert [entry.name for entry in contents(tmp_path)] == ["own"]
+    assert names_in(tmp_path) == ["own"]
     with os.scandir(tmp_path) as entries:
         assert [entry.name for entry in entries if is_folder(entry)] == ["own"]
 
@@ -121,8 +128,51 @@ def test_hidden_files_and_virtual_environments_stay_away(tmp_path: Path) -> None
     for name in ("bot.py", "data/.key", ".ssh/id", "venv/pyvenv.cfg", "data/book"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    names = [entry.name for entry in contents(tmp_path)]
-    assert sorted(names) == ["bot.py", "data", "data/book"]
+    assert sorted(names_in(tmp_path)) == ["bot.py", "data", "data/book"]
+
+
+@POSIX
+@pytest.mark.parametrize("way", ["file", "folder"])
+def test_what_becomes_a_link_after_it_was_found_is_not_copied(tmp_path: Path, way: str) -> None:
+    folder, secret = tmp_path / "bot", tmp_path / "elsewhere" / "data"
+    for place in (folder / "sub", secret.parent, tmp_path / "copy"):
+        place.mkdir(parents=True)
+    (folder / "sub" / "data").write_text("mine")
+    secret.write_text("secret")
+    with contents(folder) as files:
+        if way == "file":
+            (folder / "sub" / "data").unlink()
+            (folder / "sub" / "data").symlink_to(secret)
+        else:
+            (folder / "sub").rename(folder / "before")
+            (folder / "sub").symlink_to(secret.parent)
+        with pytest.raises(UnfitProgram, match="cannot be copied"):
+            files.copy(tmp_path / "copy")
+        with pytest.raises(UnfitProgram, match="cannot be copied"):
+            files.pack(tmp_path / "tar")
+    assert b"secret" not in (tmp_path / "tar").read_bytes()
+    assert not (tmp_path / "copy" / "sub" / "data").exists()
+
+
+@POSIX
+@BOTH
+@pytest.mark.parametrize("program", [".hidden/tool", "venv/bin/python", ".link"])
+def test_others_are_shown_no_program_where_it_is(
+    policy: Policy, program: str, tmp_path: Path
+) -> None:
+    """What is installed beside a program is shown with it: a link could lead to anybody's."""
+    tool, folder = tmp_path / "tools" / "bin" / "tool", tmp_path / "bot"
+    for place in (tool.parent, tmp_path / "tools" / "lib", (folder / program).parent):
+        place.mkdir(parents=True, exist_ok=True)
+    tool.write_text("#!/bin/sh\ntrue\n")
+    tool.chmod(0o755)
+    (folder / "venv").mkdir(exist_ok=True)
+    (folder / "venv" / "pyvenv.cfg").touch()
+    (folder / program).symlink_to(tool)
+    source = Source(folder, of_others=True)
+    refused = pytest.raises(UnfitProgram, match="the bot is not given")
+    with refused, Sandbox(policy).prepare([program], source):
+        pass
 
 
 @POSIX
@@ -201,9 +251,9 @@ def test_a_file_that_was_replaced_meanwhile_is_packed_as_it_is(tmp_path: Path, t
     folder.mkdir()
     file = folder / "match-2.json"
     file.write_text("as it was")
-    entries = contents(folder)
-    file.write_text(text)
-    pack(entries, archive)
+    with contents(folder) as files:
+        file.write_text(text)
+        files.pack(archive)
     with tarfile.open(archive) as packed:
         (member,) = packed.getmembers()
         extracted = packed.extractfile(member)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,45 @@ def test_version_1_has_a_place_for_each_controller(monkeypatch: pytest.MonkeyPat
         Place(ROOT / "pids/here", frozenset({"pids"}), unified=False),
         Place(ROOT / "cpu,cpuacct", frozenset({"cpu"}), unified=False),
     )
+
+
+def test_memory_is_asked_for_first_as_only_it_is_refused_where_there_are_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group that passes on the processor but no memory could never pass on both."""
+    asked = []
+
+    def write(_: Path, text: str, **more: str) -> int:
+        asked.append(text)
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(Path, "write_text", write)
+    assert shares._passed_on(tmp_path) == NONE
+    assert asked == ["+memory"]
+
+
+def test_our_processes_leave_a_group_that_was_delegated_to_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As systemd starts a service: in the group itself, which then passes nothing on."""
+    (tmp_path / "service").mkdir()
+    procs = tmp_path / "service" / "cgroup.procs"
+    procs.write_text("12\n34\n")
+    own = tmp_path / "service" / shares.OWN_GROUP
+    monkeypatch.setattr(shares, "_passed_on", lambda _: ALL if own.exists() else NONE)
+
+    def write(path: Path, text: str, **more: str) -> int:
+        if path == own / "cgroup.procs":
+            left = procs.read_text().split()
+            left.remove(text)
+            procs.write_bytes("\n".join(left).encode())
+        return len(text)
+
+    monkeypatch.setattr(Path, "write_text", write)
+    monkeypatch.setattr(shares, "_allows", lambda place: place == tmp_path / "service")
+    result = places_of(mount(str(tmp_path), "cgroup2"), "0::/service\n")
+    assert result == (Place(tmp_path / "service", ALL, unified=True),)
+    assert procs.read_text() == ""
 
 
 def test_what_is_written_into_a_group() -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +63,18 @@ async def playing(name: str, *arguments: str, **caps: Any) -> AsyncIterator[Stdi
     wait_until(lambda: not is_running(bot.pid))
 
 
+def processes_with(sign: str) -> dict[int, str]:
+    """Return the command lines that hold a word, by the numbers of their processes."""
+    commands = {}
+    for folder in Path("/proc").iterdir():
+        with suppress(OSError):
+            commands[folder.name] = (folder / "cmdline").read_text()
+    return {int(name): command for name, command in commands.items() if sign in command}
+
+
 def commands_with(sign: str) -> list[str]:
     """List the command lines that hold a word."""
-    commands = []
-    for folder in Path("/proc").iterdir():
-        try:
-            commands.append((folder / "cmdline").read_text())
-        except OSError:
-            continue
-    return [command for command in commands if sign in command]
+    return [*processes_with(sign).values()]
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -568,7 +568,7 @@ def test_why_a_match_did_not_begin_stands_in_the_place_of_its_board(
     match = site.matches.begin(unready("hexagon", "nowhere://1"))
     watcher.page.goto(f"{site.address}/matches/{match.name}")
     trouble = watcher.page.locator("#trouble")
-    expect(trouble).to_contain_text("'nowhere://1' is not an address of a bot")
+    expect(trouble).to_contain_text("'nowhere://1' is not a base address of a bot")
     expect(trouble).to_be_in_viewport(ratio=1)
     expect(watcher.page.locator("#title")).to_have_text("No match")
     for part in ("#stage", "#scrubber", "#happened", "#turn-list", ".tools"):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -85,8 +87,9 @@ def test_a_file_names_bots_of_any_kind(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_folder_holds_one_program(folder: Path) -> None:
     teams = read_teams(folder, "paint")
     assert [team.bot.command for team in teams] == [
-        [sys.executable, str(folder / team / "bot.py")] for team in ("ann", "bob")
+        [sys.executable, "bot.py"] for team in ("ann", "bob")
     ]
+    assert [team.bot.folder for team in teams] == [str(folder / "ann"), str(folder / "bob")]
     (folder / "ann" / "bot.sh").write_text("exit 1")
     with pytest.raises(UsageError, match=r"one program .* there is bot.py, bot.sh"):
         read_teams(folder, "paint")
@@ -113,7 +116,7 @@ def test_a_folder_of_any_name_is_a_team_of_that_name(
     teams = {team.id: team for team in read_teams(folder, "paint")}
     assert teams[id_].name == display_name
     assert teams[id_].bot.name == id_
-    assert str(folder / name / "bot.py") in teams[id_].bot.command
+    assert teams[id_].bot.folder == str(folder / name)
 
 
 def test_folders_of_one_id_are_both_told(folder: Path) -> None:
@@ -145,24 +148,54 @@ def test_circuit_wars_takes_the_client_of_the_course_or_a_program(tmp_path: Path
     folder = make_teams(tmp_path, {"ann": CLIENT})
     make_teams(tmp_path, {"bob": BOT}, "bot.py")
     ann, bob = read_teams(folder, "circuit-wars")
-    assert ann.bot.command[-1] == str(folder / "ann" / "game_ai.py")
-    assert bob.bot.command[-1] == str(folder / "bob" / "bot.py")
+    assert [ann.bot.command[-1], bob.bot.command[-1]] == ["game_ai.py", "bot.py"]
 
 
 @pytest.mark.parametrize(
     ("about", "spec"),
     [
         ('bot = "builtin:greedy"', "builtin:greedy"),
-        ('bot = "http://127.0.0.1:3000"', "http://127.0.0.1:3000"),
-        ('bot = "exec:python3 -X dev bot.py"', "exec:python3 -X dev {folder}/bot.py"),
-        ('bot = "python:bot.py:Mine"', "python:{folder}/bot.py:Mine"),
-        ('bot = "bot.py"', "exec:{python} {folder}/bot.py"),
-        ('run = "python3 bot.py"', "exec:python3 {folder}/bot.py"),
+        ('bot = "exec:python3 -X dev bot.py"', "exec:python3 -X dev bot.py"),
+        ('bot = "python:bot.py:Mine"', "python:bot.py:Mine"),
+        ('bot = "bot.py"', "exec:{python} bot.py"),
+        ('run = "python3 bot.py"', "exec:python3 bot.py"),
     ],
 )
 def test_a_team_says_how_it_is_run(folder: Path, about: str, spec: str) -> None:
     ann = with_about(folder, about)[0]
-    assert ann.bot.spec == spec.format(folder=folder / "ann", python=PYTHON)
+    assert ann.bot.spec == spec.format(python=PYTHON)
+    assert ann.bot.folder == (str(folder / "ann") if ann.bot.kind in ("exec", "python") else "")
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:3000", "https://bots.example.org/eve"])
+def test_a_web_service_is_named_only_in_a_file_of_all_teams(folder: Path, address: str) -> None:
+    with pytest.raises(UsageError, match=r"ann: team.toml cannot name a web service; only a file"):
+        with_about(folder, f'bot = "{address}"')
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+def test_a_folder_that_is_a_link_is_no_team_but_the_folder_of_all_may_be_one(folder: Path) -> None:
+    linked = folder.with_name("linked")
+    linked.symlink_to(folder)
+    assert [team.id for team in read_teams(linked, "paint")] == ["ann", "bob"]
+    elsewhere = make_teams(folder.parent / "elsewhere", {"dan": BOT}, "bot.py")
+    (folder / "eve").symlink_to("ann")
+    (folder / "dan").symlink_to(elsewhere / "dan")
+    for place in (folder, linked):
+        teams = {team.id: team for team in read_each(place, "paint")}
+        assert [id_ for id_, team in teams.items() if isinstance(team, Team)] == ["ann", "bob"]
+        for id_ in ("dan", "eve"):
+            team = teams[id_]
+            assert isinstance(team, UnfitTeam)
+            assert team.problem == f"{place / id_} is a link: put a copy of the folder in its place"
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="needs junctions")
+def test_a_junction_is_no_team(folder: Path) -> None:
+    command = ["cmd", "/c", "mklink", "/J", str(folder / "eve"), str(folder / "ann")]
+    subprocess.run(command, check=True, capture_output=True)
+    with pytest.raises(UsageError, match="eve is a link: put a copy of the folder in its place"):
+        read_teams(folder, "paint")
 
 
 @pytest.mark.parametrize("way", ["run = 'python3 {}'", "bot = '{}'", "bot = 'exec:python3 {}'"])
@@ -170,7 +203,7 @@ def test_a_team_cannot_name_what_is_outside_of_its_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.chdir(folder)
-    for stolen in (folder / "bob" / "bot.py", Path("bob/bot.py")):
+    for stolen in (folder / "bob" / "bot.py", folder / "nothing", Path("../bob/bot.py")):
         with pytest.raises(UsageError, match="outside of the folder"):
             with_about(folder, way.format(stolen))
 
@@ -184,7 +217,7 @@ def test_a_link_to_what_is_outside_is_refused(folder: Path) -> None:
     program = folder / "ann" / "bot.py"
     program.unlink()
     program.symlink_to(folder / "bob" / "bot.py")
-    with pytest.raises(UsageError, match="outside of the folder"):
+    with pytest.raises(UsageError, match=r"'bot.py' is behind a link: put a copy of the file"):
         read_teams(folder, "paint")
 
 
@@ -205,10 +238,10 @@ def test_what_a_team_tells_is_neither_a_link_nor_a_folder(folder: Path) -> None:
     [
         (
             r"""run = 'python "my bot\bot.py" --deep'""",
-            r"exec:python '{folder}/my bot\bot.py' --deep",
+            r'exec:python "my bot\bot.py" --deep',
         ),
-        (r"""bot = 'exec:python "my bot\bot.py"'""", r"exec:python '{folder}/my bot\bot.py'"),
-        (r"""bot = 'my bot\bot.py'""", r"exec:{python} '{folder}/my bot\bot.py'"),
+        (r"""bot = 'exec:python "my bot\bot.py"'""", r'exec:python "my bot\bot.py"'),
+        (r"""bot = 'my bot\bot.py'""", r"exec:{python} 'my bot\bot.py'"),
     ],
 )
 def test_what_a_team_tells_on_windows_keeps_its_backslashes(
@@ -219,8 +252,8 @@ def test_what_a_team_tells_on_windows_keeps_its_backslashes(
     (folder / "ann" / r"my bot\bot.py").write_text(BOT)
     (folder / "ann" / "bot.py").unlink()
     bot = with_about(folder, about)[0].bot
-    assert bot.spec == spec.format(folder=folder / "ann", python=PYTHON)
-    assert str(folder / "ann" / r"my bot\bot.py") in bot.command
+    assert bot.spec == spec.format(python=PYTHON)
+    assert r"my bot\bot.py" in bot.command
 
 
 def test_every_team_is_read_though_others_are_none(folder: Path, tmp_path: Path) -> None:
@@ -254,3 +287,39 @@ def test_two_teams_of_one_folder_are_refused(tmp_path: Path) -> None:
     file.write_text("".join(f"[teams.{name}]\nbot = '{bot}'\n" for name, bot in bots.items()))
     with pytest.raises(UsageError, match=r"ann and bob both lie in .* a folder of its own"):
         read_teams(file, "paint")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+@pytest.mark.parametrize("way", ["run = 'python3 {}'", "bot = '{}'", "bot = 'python:{}:Bot'"])
+@pytest.mark.parametrize("name", ["link.py", "sub/link.py", "linked/bot.py"])
+def test_a_link_in_the_folder_is_not_taken_for_a_file(folder: Path, way: str, name: str) -> None:
+    ann = folder / "ann"
+    (ann / "sub").mkdir()
+    for link in ("link.py", "sub/link.py"):
+        (ann / link).symlink_to(ann / "bot.py")
+    (ann / "linked").symlink_to(ann)
+    with pytest.raises(UsageError, match=f"'{name}' is behind a link"):
+        with_about(folder, way.format(name))
+
+
+def test_what_is_installed_may_be_named_by_its_whole_path(folder: Path) -> None:
+    ann = with_about(folder, f"run = {json.dumps(f'env X=1 {PYTHON} bot.py')}")[0]
+    assert ann.bot.command == ["env", "X=1", sys.executable, "bot.py"]
+
+
+@pytest.mark.parametrize("about", ["run = 3", "bot = ['bot.py']"])
+def test_a_bot_that_is_not_text_is_refused(folder: Path, about: str) -> None:
+    with pytest.raises(UsageError, match="must be text, not"):
+        with_about(folder, about)
+
+
+def test_a_bot_is_read_in_time_that_grows_with_its_length(folder: Path) -> None:
+    def seconds(parts: int) -> float:
+        def once() -> float:
+            began = time.process_time()
+            with_about(folder, f"run = 'python3 {'a/' * parts}'")
+            return time.process_time() - began
+
+        return min(once() for _ in range(5))
+
+    assert seconds(4000) < 6 * seconds(1000)

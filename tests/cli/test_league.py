@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cw.cli import main
+from cw.lab.journal import opened
+from cw.lab.league.running import Field, Planner, read_league
+from cw.lab.league.versions import Store
+from cw.matches.spec import Isolation
 from tests.effort import amount
 from tests.lab.journals import matches, wait_for
 from tests.matches.bots_of_games import PAINT
@@ -20,6 +27,7 @@ from tests.patience import PROGRAM
 
 pytestmark = pytest.mark.usefixtures("patient_painters")
 
+NEEDS_LINKS = pytest.mark.skipif(os.name != "posix", reason="needs links")
 SHORT = ("--game", "paint", "--option", "turns=6")
 STORE = Path("bots", ".league")
 JOURNAL = STORE / "matches.jsonl"
@@ -106,6 +114,107 @@ def test_a_bot_that_cannot_play_is_named_and_the_others_play(bots: Path) -> None
     assert "Watch it in the browser: http://127.0.0.1:" in result.stderr
     assert "empty does not play: " in result.stderr
     assert "must contain one program" in result.stderr
+
+
+def link_a_program(bots: Path) -> None:
+    (bots / "evil").mkdir()
+    (bots / "evil" / "bot.py").symlink_to("../down/bot.py")
+    (bots / "evil" / "notes.txt").touch()
+
+
+def link_a_folder(bots: Path) -> None:
+    (bots / "evil").symlink_to("down")
+
+
+def link_the_root(bots: Path) -> None:
+    (bots / "evil").symlink_to("/")
+
+
+def link_itself(bots: Path) -> None:
+    (bots / "evil").symlink_to("evil")
+
+
+def link_a_file(bots: Path) -> None:
+    (bots / "evil").symlink_to(bots / "right.py")
+
+
+def fill(bots: Path) -> None:
+    (bots / "evil").mkdir()
+    shutil.copy(bots / "right.py", bots / "evil" / "bot.py")
+    with (bots / "evil" / "weights").open("wb") as file:
+        file.truncate(101 << 20)
+
+
+def nest(bots: Path) -> None:
+    (bots / "evil").joinpath(*["deep"] * 70).mkdir(parents=True)
+
+
+def name_twice(bots: Path) -> None:
+    for name in ("evil one", "evil-one"):
+        shutil.copytree(bots / "down", bots / name)
+
+
+@NEEDS_LINKS
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (link_a_program, "evil does not play: 'bot.py' is behind a link: put a copy of the file"),
+        (link_a_folder, "evil does not play: bots/evil is a link: put a copy in its place"),
+        (link_the_root, "evil does not play: bots/evil is a link"),
+        (link_itself, "evil does not play: bots/evil is a link"),
+        (link_a_file, "evil does not play: bots/evil is a link"),
+        (fill, "evil does not play: bots/evil is too large for a bot: at most 2000 files, 100 MiB"),
+        (nest, "evil does not play: bots/evil has more than 64 nested folders"),
+        (name_twice, "this would be the name of evil one and evil-one: rename one of them"),
+    ],
+)
+def test_no_folder_ends_the_league_of_the_others(
+    bots: Path, harm: Callable[[Path], None], message: str
+) -> None:
+    harm(bots)
+    result = cw(*SHORT, "--matches", "2", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert message in " ".join(result.stderr.split())
+    assert versions(json.loads(result.stdout)).keys() == {"down-1", "right.py-1"}
+
+
+@NEEDS_LINKS
+def test_a_bot_may_become_a_link_or_vanish_while_a_league_is_played(
+    bots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    league = read_league(Path("bots"), {"game": "paint"}, Isolation())
+    told: list[str] = []
+    for name in ("eve", "gone"):
+        shutil.copytree(bots / "down", bots / name)
+    with opened(league.file, league.head) as journal:
+        planner = Planner(league, journal, Field(league, told.append))
+        specs = planner.specs(None)
+        next(specs)
+        shutil.rmtree(bots / "eve")
+        (bots / "eve").symlink_to("down")
+        (bots / "gone" / "bot.py").write_text("# another\n")
+        take = Store.take
+
+        def taken_late(store: Store, bot: str) -> None:
+            shutil.rmtree(bots / "gone", ignore_errors=True)
+            take(store, bot)
+
+        monkeypatch.setattr(Store, "take", taken_late)
+        for _ in range(8):
+            next(specs)
+    assert told == [
+        "eve does not play: bots/eve is a link: put a copy in its place",
+        "gone does not play: it is not in bots any more",
+    ]
+    # What it was before is kept, and plays on while its name is there.
+    assert {version.name for version in planner.field.versions} == {"down-1", "eve-1", "right.py-1"}
+
+
+def test_a_version_that_has_no_program_any_more_is_left_out(bots: Path) -> None:
+    played(*SHORT, "--include", "builtin", "--matches", "2")
+    (stored,) = (STORE / "versions" / "down").iterdir()
+    (stored / "down" / "bot.py").unlink()
+    assert "down-1" not in versions(played("--matches", "4"))
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ SITE: Final = (
     ),
     defect(
         "cw/hub/pages/security.py",
-        '        is_proxy = self._trusts(environ.get("REMOTE_ADDR", ""))',
+        '        is_proxy = self._trusts(unmapped(environ.get("REMOTE_ADDR", "")))',
         "        is_proxy = True",
         "Anybody says from which address a request comes.",
         "hub/pages/test_public_site.py",
@@ -261,14 +261,14 @@ BOTS: Final = (
         "hub/bots/test_player_bots.py",
     ),
     defect(
-        "cw/hub/bots/packages.py",
-        '(part.strip() in ("", ".", "..") for part in parts)',
-        '(part.strip() in ("", ".") for part in parts)',
+        "cw/hub/players/packages.py",
+        'any(part.strip() in ("", ".", "..") for part in parts)',
+        'any(part.strip() in ("", ".") for part in parts)',
         "A zip writes outside of its folder.",
         "hub/competitions/tournament/test_team_bots.py",
     ),
     defect(
-        "cw/hub/bots/packages.py",
+        "cw/hub/players/packages.py",
         "            read = file.read(left + 1)",
         "            read = file.read()",
         "A zip unpacks to any size in memory.",
@@ -342,8 +342,8 @@ COMPETITIONS: Final = (
     ),
     defect(
         "cw/hub/competitions/cup/parcels.py",
-        "        if data is None or sha256(data).hexdigest() != digest:",
-        "        if data is None:",
+        "    if data is None or sha256(data).hexdigest() != digest:",
+        "    if data is None:",
         "A program that was changed in the store is run.",
         "hub/competitions/cup/test_queued_championship.py",
     ),

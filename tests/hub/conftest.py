@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
@@ -15,6 +16,7 @@ from cw.hub.accounts.pictures import avatars
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
+from cw.hub.players.players import Players
 from cw.hub.site.monitoring import ready
 from cw.hub.store import migrations
 from cw.hub.store.database import Database
@@ -139,8 +141,17 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ready, "FRESH", 0.0)
 
 
+@pytest.fixture(scope="session")
+def players() -> Iterator[Players]:
+    """Processes that play, for one test after the other: starting one takes most of a second."""
+    with closing(Players()) as players:
+        yield players
+
+
 @pytest.fixture
-def resources(database_url: str, tmp_path: Path, hub_clock: StillClock) -> Iterator[Resources]:
+def resources(
+    database_url: str, tmp_path: Path, hub_clock: StillClock, players: Players
+) -> Iterator[Resources]:
     """What a process of a hub holds, on either database."""
     settings = HubSettings(
         data=tmp_path / "data",
@@ -154,7 +165,7 @@ def resources(database_url: str, tmp_path: Path, hub_clock: StillClock) -> Itera
         # That the tables are there need not be asked again for each test.
         with patch.object(migrations, "demand_tables"):
             resources = stack.enter_context(opened(settings, CeleryQueue(settings), hub_clock))
-        yield resources
+        yield replace(resources, players=players)
 
 
 @pytest.fixture

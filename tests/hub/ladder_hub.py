@@ -17,6 +17,7 @@ from cw.hub.matches.replays import viewed_key
 from cw.hub.matches.sending import PLAY, send_own
 from cw.hub.operation.resources import Resources
 from cw.hub.site.formats import KINDS
+from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.archives import file_at
 from cw.hub.store.tables import (
     Battle,
@@ -41,6 +42,8 @@ T = TypeVar("T")
 
 SMALL = [{"name": "Hexagon 3", "options": {"size": 3}, "factor": 1}]
 WORKER = Worker("me", 1, KINDS)
+PLAY_JOB = jobs_of(WORKER)[PLAY]
+"""What a message of a match does: it is played, and then those that waited for its end are sent."""
 
 
 def kind_of(bot: str) -> str:
@@ -154,19 +157,19 @@ class Tournament:
         send_own(self.resources, KINDS.sendings)
         played = 0
         while self.queue.matches and played != most:
-            WORKER.play(self.resources, self.queue.matches.pop(0))
+            PLAY_JOB(self.resources, self.queue.matches.pop(0))
             played += 1
         return played
 
     def play_at_once(self, number: int) -> int:
         """Play what is sent, so many matches at a time, until nothing more is."""
         send_own(self.resources, KINDS.sendings)
-        played, playing = 0, set[Future[None]]()
+        played, playing = 0, set[Future[object]]()
         with ThreadPoolExecutor(number) as threads:
             while self.queue.matches or playing:
                 while self.queue.matches:
                     match = self.queue.matches.pop(0)
-                    playing.add(threads.submit(WORKER.play, self.resources, match))
+                    playing.add(threads.submit(PLAY_JOB, self.resources, match))
                 done, playing = wait(playing, return_when=FIRST_COMPLETED)
                 for one in done:
                     one.result()

@@ -13,6 +13,7 @@ import requests
 from cw import game
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import STATUS
+from cw.server.names import HostNames
 from cw.server.session import ABSENCE, GITHUB
 from cw.server.settings import read_origin
 from cw.web import create_app
@@ -470,10 +471,22 @@ class TestBrowsers:
         assert server.ask("/reg/a", **own).json()["response"] == "OK"
 
     def test_further_names_and_addresses_where_they_are_allowed(self, make: Any) -> None:
-        server = make(names=frozenset({"arena.local"}), any_address=True)
+        server = make(names=HostNames.of("0.0.0.0", "arena.local"))
         assert server.ask("/reg/a", Host="Arena.local:5000").status_code == 200
         assert server.ask("/restart", Host="192.168.7.9:5000").status_code == 200
         assert server.ask("/restart", Host="evil.example").status_code == 403
+
+    def test_the_refusal_of_a_name_says_what_came_and_what_to_do(self, make: Any) -> None:
+        server = make(further_names=", or do this")
+        words = (
+            "this server is not called 'evil.example': use the address that it has printed, or do"
+            " this"
+        )
+        answer = server.ask("/games/", Host="evil.example")
+        assert (answer.status_code, answer.json()) == (403, {"error": words})
+        answer = server.ask("/games/", Host="evil.example", Accept="text/html")
+        assert answer.text == words
+        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
 
     def test_other_origins_may_read_the_status_and_that_they_may_not_play(
         self, server: Server

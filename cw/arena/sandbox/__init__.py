@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.bounds import UNBOUND, Bounds
-from cw.arena.sandbox.folders import Entry, contents, copy, pack
+from cw.arena.sandbox.folders import NO_FILES, Contents, Entry, contents
 from cw.arena.sandbox.installation import (
     find_program,
     installations,
@@ -27,7 +27,7 @@ from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_later, remove_tree
 from cw.arena.sandbox.shares import Share, open_share
 from cw.arena.transports.sockets import bound_unix
-from cw.errors import UsageError
+from cw.errors import UnfitProgram, UsageError
 
 Policy: TypeAlias = Literal["auto", "require", "off"]
 
@@ -58,6 +58,8 @@ class Source:
     """The only files of the folder that it is given; none stands for all but hidden ones."""
     without: frozenset[Path] = frozenset()
     """Files and folders that it is not given."""
+    of_others: bool = False
+    """Whether others have written the folder: nothing of it is used but in the copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +139,22 @@ class Sandbox:
         sweep_once()
         place = (source.folder or Path.cwd()).absolute()
         program = find_program(command[0], place)
-        entries = contents(place, source.only, source.without) if source.folder else ()
+        folder = contents(place, source.only, source.without) if source.folder else NO_FILES
         with ExitStack() as stack:
             home = make_temporary("bot")
             stack.callback(remove_later, partial(remove_tree, home))
             share = open_share(self.limits)
             stack.callback(remove_later, share.remove)
             inside = home / "bot" if missing else bubblewrap.INSIDE
-            argv = moved([str(program), *command[1:]], place, entries, inside)
-            folders = os.environ.get("PATH", os.defpath) if missing else bubblewrap.PATH
-            env = clean_environment(inside, argv[0], folders) | dict(needs.settings)
-            preparation = _Preparation(argv, env, home, entries, share, self.limits)
-            yield preparation.bare(missing) if missing else preparation.boxed(needs, stack)
+            with folder as files:
+                argv = moved([str(program), *command[1:]], place, files.entries, inside)
+                if source.of_others:
+                    refuse_left_behind(argv, place)
+                folders = os.environ.get("PATH", os.defpath) if missing else bubblewrap.PATH
+                env = clean_environment(inside, argv[0], folders) | dict(needs.settings)
+                preparation = _Preparation(argv, env, home, files, share, self.limits)
+                launch = preparation.bare(missing) if missing else preparation.boxed(needs, stack)
+            yield launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +165,21 @@ class _Preparation:
     env: Mapping[str, str]
     home: Path
     """A folder of ours that is removed with all that is in it."""
-    entries: Sequence[Entry]
+    files: Contents
     share: Share
     limits: ResourceLimits
 
     def boxed(self, needs: ProgramNeeds, stack: ExitStack) -> Launch:
         """Return what starts it in bubblewrap."""
         archive = self.home / bubblewrap.ARCHIVE
-        pack(self.entries, archive)
+        self.files.pack(archive)
         tunnel = self.home / "tunnel" if needs.serves else None
         inherited = (stack.enter_context(_listening(tunnel)),) if tunnel else ()
         limited_command, bounds = self._limited()
         command = [*_forwarder(needs.server, inherited), *limited_command]
         programs = [Path(part) for part in command if is_whole_program(part)]
         files = [archive, FORWARDER, *([needs.server] if needs.server else [])]
-        size = sum(-(-entry.size // BLOCK) * BLOCK for entry in self.entries)
+        size = sum(-(-entry.size // BLOCK) * BLOCK for entry in self.files.entries)
         readable = [*installations(programs), *needs.readable]
         passed = passed_through([*programs, Path(sys.executable)])
         walls = bubblewrap.wrap(command, bubblewrap.Box(self.home, readable, files, size, passed))
@@ -186,7 +192,7 @@ class _Preparation:
         """Return what starts it without bubblewrap."""
         folder = self.home / "bot"
         folder.mkdir()
-        copy(self.entries, folder)
+        self.files.copy(folder)
         # The system counts all processes of a user, so those that run already are added.
         command, bounds = self._limited(own_tasks())
         walls = f"LIMITS ONLY, it can read your files and use your network ({missing})"
@@ -220,6 +226,20 @@ def moved(argv: Sequence[str], folder: Path, entries: Sequence[Entry], inside: P
     """Return a command in which the paths of what is copied lead to the copy."""
     copied = {folder / entry.name: inside / entry.name for entry in entries} | {folder: inside}
     return [str(copied.get(Path(part), part)) for part in argv]
+
+
+def refuse_left_behind(argv: Sequence[str], folder: Path) -> None:
+    """Raise UnfitProgram for a command that names a file of a folder that is not in the copy.
+
+    A program among them would otherwise be shown where it is, with all that is installed beside it.
+    """
+    for part in argv:
+        if Path(part).is_relative_to(folder):
+            name = Path(part).relative_to(folder)
+            raise UnfitProgram(
+                f"the bot is not given {str(name)!r}: it may be no hidden file, none of a virtual"
+                " environment, and not behind a link"
+            )
 
 
 def _forwarder(server: Path | None, inherited: Sequence[socket.socket]) -> list[str]:

@@ -13,10 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from cw.arena.sandbox import proc
 from cw.arena.sandbox.installation import SYSTEM
 from cw.arena.sandbox.limits import MIB
 from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_tree
+from cw.arena.sandbox.syscalls import seccomp_filter
 
 INSIDE: Final = Path("/bot")
 """Where a bot finds its working copy."""
@@ -38,11 +40,16 @@ NEEDED: Final = ("bwrap", "tar", "setpriv")
 PATIENCE: Final = 20.0
 """Seconds that bubblewrap may take to show that it works."""
 
-OUTSIDE: Final = """exec 8<&0 9>&1 </dev/null >/dev/null; exec "$@"
+FILTER: Final = "seccomp.bpf"
+OUTSIDE: Final = """
+[ -z "$1" ] || exec 7<"$1"
+shift
+exec 8<&0 9>&1 </dev/null >/dev/null
+exec "$@"
 """
-"""Hides the pipes from bubblewrap.
+"""Opens the filter of system calls, and hides the pipes from bubblewrap.
 
-It would hold them open for as long as the bot runs, so that nobody saw the bot close them.
+It would keep them open for as long as the bot runs, so that nobody saw the bot close them.
 """
 
 WITHIN: Final = f"""
@@ -109,17 +116,29 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     root = is_root()
     user = secrets.choice(USERS) if root else 65534
     _write_etc(box.home, user)
-    line = ["/bin/sh", "-c", OUTSIDE, "sh", shutil.which("bwrap") or "bwrap"]
-    line += ["--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc"]
+    line = ["/bin/sh", "-c", OUTSIDE, "sh", *_filtered(box.home), "--die-with-parent"]
+    line += ["--new-session", "--unshare-pid", "--unshare-ipc"]
     line += ["--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--hostname", "bot"]
-    line += [] if root else ["--unshare-user", "--uid", str(user), "--gid", str(user)]
-    line += ["--proc", "/proc", "--dev", "/dev", *_system(), *_etc(box.home)]
+    line += [] if root else [*_own_users(), "--uid", str(user), "--gid", str(user)]
+    line += ["--proc", "/proc", *proc.masks(box.home / "proc")]
+    # Terminals are counted for the whole machine, and no program needs one.
+    line += ["--dev", "/dev", "--tmpfs", "/dev/pts", *_system(), *_etc(box.home)]
     line += [*_memory("/tmp"), *_memory("/dev/shm"), *_memory(str(INSIDE), box.size)]  # noqa: S108
     line += [part for path in box.passed for part in _folders(path)]
     line += [part for path in box.readable for part in _mounts(path, path)]
     line += [part for path in box.files for part in _mounts(path, FILES_INSIDE / path.name)]
     # Read-only last: the mounts before it still create their mount points.
-    line += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", str(INSIDE), "--"]
+    line += [
+        "--remount-ro",
+        "/",
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/dev/pts",
+        "--chdir",
+        str(INSIDE),
+        "--",
+    ]
     line += _become(user) if root else []
     return [*line, "/bin/sh", "-c", WITHIN, "sh", *command]
 
@@ -127,6 +146,40 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
 def is_root() -> bool:
     """Return whether we are the user that may do everything; there is none on Windows."""
     return sys.platform != "win32" and os.geteuid() == 0
+
+
+def _filtered(home: Path) -> list[str]:
+    """Return the file of the filter of system calls, "" without one, and bubblewrap that takes it.
+
+    The last that bubblewrap does before it starts a program is to let the kernel apply the filter.
+    """
+    program = shutil.which("bwrap") or "bwrap"
+    code = seccomp_filter()
+    if code is None:
+        return ["", program]
+    (home / FILTER).write_bytes(code)
+    return [str(home / FILTER), program, "--seccomp", "7"]
+
+
+@cache
+def _own_users() -> tuple[str, ...]:
+    """Return the options for a user namespace, in which no other can be made where that works.
+
+    bubblewrap knows how since version 0.8, and some containers do not let it. The filter of system
+    calls keeps programs from making any, too.
+    """
+    closed = ("--unshare-user", "--disable-userns")
+    bwrap = shutil.which("bwrap") or "bwrap"
+    try:
+        tried = subprocess.run(
+            [bwrap, *closed, "--ro-bind", "/", "/", "true"],
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return closed[:1]
+    return closed if tried.returncode == 0 else closed[:1]
 
 
 def _write_etc(home: Path, user: int) -> None:

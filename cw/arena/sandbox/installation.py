@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal
 
-from cw.errors import UnfitProgram
+from cw.errors import UnfitProgram, short
 
 SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix")))
 """Where the system's programs are; /bin and the like are links into /usr on most systems."""
@@ -22,8 +22,11 @@ def find_program(name: str, folder: Path) -> Path:
     """Return the path of a program, on PATH or in the folder; raise UnfitProgram without one."""
     located = shutil.which(name) if Path(name).name == name else None
     path = Path(located) if located else folder / name
-    if not path.is_file():
-        raise UnfitProgram(f"there is no program {name!r}, neither on the PATH nor in {folder}")
+    # Unlike Path.is_file it takes a name of any length.
+    if not os.path.isfile(path):  # noqa: PTH113
+        raise UnfitProgram(
+            f"there is no program {short(name)}, neither on the PATH nor in {folder}"
+        )
     return path.absolute()
 
 

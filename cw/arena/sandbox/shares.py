@@ -16,10 +16,20 @@ from typing import Final, TypeAlias
 from cw.arena.processes import KILL as SIGKILL
 from cw.arena.sandbox.limits import ResourceLimits, size
 from cw.arena.sandbox.owners import prefix
+from cw.errors import Failure
 
 CONTROLLERS: Final = ("cpu", "memory", "pids")
 WEIGHT: Final = 100
 """Share of the CPU against the groups beside it: the usual one."""
+
+OWN_GROUP: Final = "cw-arena"
+"""The group for the processes of a delegated group, which has none of its own then."""
+
+OWN_WEIGHT: Final = 10_000
+"""Its share of the CPU, the largest: however many bots compute, the arena and its pages go on."""
+
+MOVES: Final = 20
+"""How often we look whether processes have been started while we moved the others."""
 
 OURS: Final = 16
 """Processes and threads that stand around a bot: bubblewrap, a shell, the forwarder."""
@@ -138,15 +148,28 @@ NO_SHARE: Final = Share((), frozenset())
 
 
 def open_share(limits: ResourceLimits) -> Share:
-    """Make the groups of a bot; NO_SHARE where this machine lets us make none."""
+    """Make the groups of a bot; NO_SHARE where this machine lets us make none.
+
+    Raises Failure where it did so before: no program is started without limits that others have.
+    """
     name = f"{prefix('bot')}{secrets.token_hex(8)}"
     try:
         groups = tuple(_new_group(place, name, limits) for place in places())
-    except OSError:
-        # Half a set of groups bounds nothing reliably: all or none.
+    except OSError as error:
         Share(tuple(place.folder / name for place in places()), frozenset()).remove()
-        return NO_SHARE
-    return Share(groups, frozenset().union(*(place.controllers for place in places())))
+        raise Failure(f"a control group cannot be created: {error}") from None
+    return Share(groups, controllers())
+
+
+def controllers() -> frozenset[str]:
+    """Return what is bounded for all processes of a bot together on this machine."""
+    return frozenset().union(*(place.controllers for place in places()))
+
+
+def free_of_bounds() -> str:
+    """Return what is not, of what others need too; "" for nothing."""
+    words = {"memory": "memory", "cpu": "processor time"}
+    return " and ".join(text for name, text in words.items() if name not in controllers())
 
 
 @cache
@@ -213,24 +236,57 @@ def _own(memberships: str, controller: str) -> str:
 
 
 def _unified(mount: _Mount, group: str) -> Iterator[Place]:
-    """Return the nearest group above ours in which bots can be bounded."""
+    """Return the nearest group above ours in which bots can be bounded.
+
+    If there is none, our own group becomes one: a service that systemd delegates a group to, or a
+    container, is started in the group itself.
+    """
     folder = mount.folder(group)
     for place in (folder, *folder.parents):
         if not place.is_relative_to(mount.point):
+            break
+        if usable := _unified_at(place):
+            yield usable
             return
-        controllers = _passed_on(place)
-        if {"memory", "pids"} <= controllers and _allows(place):
-            yield Place(place, controllers, unified=True)
-            return
+    if _allows(folder) and _vacate(folder) and (usable := _unified_at(folder)):
+        with suppress(OSError):
+            (folder / OWN_GROUP / "cpu.weight").write_text(str(OWN_WEIGHT), encoding="ascii")
+        yield usable
+
+
+def _unified_at(place: Path) -> Place | None:
+    controllers = _passed_on(place)
+    usable = {"memory", "pids"} <= controllers and _allows(place)
+    return Place(place, controllers, unified=True) if usable else None
+
+
+def _vacate(group: Path) -> bool:
+    """Move all processes of a group into one of its own; return whether that leaves it empty.
+
+    Version 2 passes controllers on only where there are no processes.
+    """
+    own = group / OWN_GROUP
+    with suppress(OSError):
+        own.mkdir(exist_ok=True)
+        for _ in range(MOVES):
+            processes = (group / PROCESSES).read_text(encoding="ascii").split()
+            if not processes:
+                return True
+            for process in processes:
+                # One that has ended meanwhile is gone as well.
+                with suppress(ProcessLookupError):
+                    (own / PROCESSES).write_text(process, encoding="ascii")
+    return False
 
 
 def _passed_on(place: Path) -> frozenset[str]:
     """Return the controllers that groups within this one have, after asking for those we need.
 
-    Version 2 refuses that for a group that has processes of its own.
+    Version 2 refuses memory for a group that has processes of its own, and would then never allow
+    it if it had been asked for the others first.
     """
-    for name in CONTROLLERS:
-        with suppress(OSError):
+    with suppress(OSError):
+        for name in ("memory", "pids", "cpu"):
             (place / PASSED_ON).write_text(f"+{name}", encoding="ascii")
     try:
         controllers = (place / PASSED_ON).read_text(encoding="ascii").split()

@@ -106,10 +106,11 @@ async def open_lines(bot: BotSpec, context: SeatContext, stack: ExitStack) -> Se
 async def open_class(bot: BotSpec, player: Player, context: SeatContext, stack: ExitStack) -> Seat:
     """Start the process of a Python class or function."""
     path, name = bot.python_player
-    if not Path(path).is_file():
+    file = Path(bot.folder, path)
+    if not file.is_file():
         raise UsageError(f"bot {bot.name}: there is no file {path!r}")
     source = RUNNER.read_text(encoding="utf-8")
-    command = [sys.executable, "-c", source, str(Path(path).resolve()), name]
+    command = [sys.executable, "-c", source, str(file if bot.folder else file.resolve()), name]
     started = await launch(bot, command, context.policy, stack)
     if isinstance(started, Fault):
         return FailedSeat("in-process", started)

@@ -7,7 +7,6 @@ import socket
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from cw.arena.bots import BotSpec
 from cw.arena.launch import LaunchPolicy, prepare, start
@@ -15,7 +14,7 @@ from cw.arena.sandbox import ProgramNeeds
 from cw.arena.seats import Seat
 from cw.arena.seats.http import HttpSeat
 from cw.arena.seats.wrappers import FailedSeat
-from cw.arena.transports.base_address import check_base
+from cw.arena.transports.base_address import read_base
 from cw.arena.transports.http import HttpBot
 from cw.arena.transports.sockets import Reachable, Traffic
 from cw.arena.transports.stdio import Answer, StdioBot
@@ -101,9 +100,9 @@ def own_address(address: str) -> str | Fault:
     It could else have us send requests to whomever it likes.
     """
     try:
-        base = check_base(address)
-        if urlsplit(base).scheme == "http" and urlsplit(base).hostname in OWN_NAMES:
-            return base
+        base = read_base(address)
+        if base.scheme == "http" and base.host in OWN_NAMES:
+            return base.text
     except UsageError:
         pass
     return Fault(

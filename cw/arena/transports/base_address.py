@@ -1,24 +1,65 @@
-"""The base address of a bot that is a web service, checked without what its requests need."""
+"""The base address of a bot that is a web service: read here, and nowhere else."""
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
+from ipaddress import IPv6Address
+from typing import Final, NamedTuple
 
-from yarl import URL
+from cw.errors import UsageError, short
 
-from cw.errors import UsageError
+PORTS: Final = {"http": 80, "https": 443}
+LAST_PORT: Final = 65535
+
+# Narrower than the standard of addresses: what is left is read alike by every library, so the host
+# that is checked and counted is the one that is connected to.
+ADDRESS: Final = re.compile(
+    r"""(?P<scheme>https?)://
+        (?P<host>[a-z0-9_.-]{1,253} | \[[0-9a-f:.]{2,45}(?:%(?!25)[a-z0-9_.-]{1,32})?\])
+        (?: :(?P<port>[0-9]{1,5}) )?
+        (?P<path>(?:/[!$&'()*+,;=:@%a-z0-9._~|\[\]-]*)*)""",
+    re.IGNORECASE | re.VERBOSE | re.ASCII,
+)
+
+
+class BaseAddress(NamedTuple):
+    """A base address in its parts."""
+
+    scheme: str
+    host: str
+    """In lower case, an IPv6 address without its brackets."""
+    port: int
+    text: str
+    """The whole address, without a slash at its end."""
+
+
+def read_base(base: str) -> BaseAddress:
+    """Read a base address; raise UsageError if no server can be there.
+
+    >>> read_base("https://Bots.example/me/")
+    BaseAddress(scheme='https', host='bots.example', port=443, text='https://Bots.example/me')
+    """
+    match = ADDRESS.fullmatch(base)
+    if match is not None:
+        scheme, host = match["scheme"].lower(), match["host"].lower()
+        port = int(match["port"] or PORTS[scheme])
+        if 0 < port <= LAST_PORT and (host[0] != "[" or is_ipv6(host[1:-1])):
+            return BaseAddress(scheme, host.strip("[]"), port, base.rstrip("/"))
+    raise UsageError(
+        f"{short(base)} is not a base address of a bot: http or https, a host, optional port and"
+        " path, and nothing else, such as http://127.0.0.1:3000"
+    )
+
+
+def is_ipv6(text: str) -> bool:
+    """Return whether a text is an IPv6 address."""
+    try:
+        IPv6Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_base(base: str) -> str:
-    """Return a base address without its last slash; raise UsageError if no server can be there."""
-    try:
-        parts = urlsplit(base)
-        fine = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        plain = not (parts.username or parts.password or parts.query or parts.fragment)
-        URL(base, encoded=True)
-    except ValueError as error:
-        raise UsageError(f"{base!r} is not an address of a bot: {error}") from None
-    if not fine or not plain or not base.isascii() or not base.isprintable() or " " in base:
-        example = "http://127.0.0.1:3000"
-        raise UsageError(f"{base!r} is not an address of a bot (try {example})")
-    return base.removesuffix("/")
+    """Return a base address without a slash at its end; raise UsageError for what is none."""
+    return read_base(base).text

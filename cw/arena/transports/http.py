@@ -22,6 +22,7 @@ from cw.arena.transports.http_faults import (
     large_head,
     late,
 )
+from cw.arena.transports.resolver import QuietResolver
 from cw.arena.transports.sockets import ANYWHERE, Reachable, Traffic, open_socket
 from cw.arena.transports.tunnel import TunnelConnector
 from cw.games.rules import Fault
@@ -166,7 +167,9 @@ def _connector(
     if door is not None:
         return TunnelConnector(door, traffic, **options)
     return aiohttp.TCPConnector(
-        socket_factory=lambda info: open_socket(info, traffic, reachable), **options
+        socket_factory=lambda info: open_socket(info, traffic, reachable),
+        resolver=None if reachable.private else QuietResolver(reachable),
+        **options,
     )
 
 

@@ -25,6 +25,10 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "scheduler": Place(
         "cw.cli.hub.worker:scheduler", "Start what is due and run periodic jobs, until stopped."
     ),
+    "player": Place(
+        "cw.cli.hub.player:player",
+        "Play what a hub sends on standard input; the hub, or its service, starts it.",
+    ),
     "user": Place("cw.cli.hub.user:user", "Show, lock, delete and change accounts."),
     "match": Place("cw.cli.hub.match:match", "Requeue a failed match, or cancel one."),
     "bot": Place("cw.cli.hub.bot:bot", "Add a web service as a bot; suspend or restore a bot."),

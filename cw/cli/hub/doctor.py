@@ -9,7 +9,7 @@ from dataclasses import asdict
 import click
 
 from cw.cli.hub.options import as_json, with_settings
-from cw.hub.bots.trial import look_at_programs
+from cw.hub.bots.trial import look_at_limits, look_at_programs
 from cw.hub.competitions.doctor import look_at_games
 from cw.hub.operation.health.doctor import Finding, examine, tried
 from cw.hub.operation.settings import HubSettings
@@ -23,8 +23,8 @@ def doctor(settings: HubSettings, as_json: bool) -> None:
     """Check whether a hub has everything it needs, and how to fix what it lacks.
 
     Tries settings, data folder, database, clock, broker, store, mail server, keys, encrypted
-    secrets, the games that competitions play and a sandboxed program, while a hub runs or before it
-    starts. Exit code 1 if something needs doing.
+    secrets, the games that competitions play, a sandboxed program and what limits it, while a hub
+    runs or before it starts. Exit code 1 if something needs doing.
     """
     findings = []
     for finding in findings_of(settings):
@@ -46,3 +46,4 @@ def findings_of(settings: HubSettings) -> Iterator[Finding]:
     if has_database:
         yield tried("games", lambda: look_at_games(settings))
     yield tried("programs", lambda: look_at_programs(settings))
+    yield from look_at_limits(settings)

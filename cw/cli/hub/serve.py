@@ -14,6 +14,7 @@ from typing import Final
 import click
 
 from cw.cli.hub.options import checkable, refuse_alone, say_right, with_settings
+from cw.hub.bots.limits import report_limits
 from cw.hub.operation.health.logs import begin_log, is_json
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, make_private_folder, opened
@@ -115,7 +116,9 @@ def run_hub(
         listener = listen(settings.host, settings.port)
         settings = replace(settings, port=listener.getsockname()[1])
         resources = stack.enter_context(opened(settings, CeleryQueue(settings)))
-        app = create_hub(resources, runs_programs=slots > 0)
+        if slots or not settings.hosting:
+            report_limits(settings)
+        app = create_hub(resources, runs_programs=slots > 0 and not settings.players)
         begin(resources)
         if slots:
             stack.enter_context(everything(resources, slots))

@@ -198,8 +198,14 @@ class DeleteForm(Form):
     password = PasswordField("Password")
 
 
+class GitHubForm(Form):
+    """Connect or disconnect GitHub, with the password of an account that has one."""
+
+    github_password = PasswordField("Password")
+
+
 class TokenForm(Form):
-    """Make an access token."""
+    """Make an access token, with the password of an account that has one."""
 
     token_name = StringField(
         "Name",
@@ -219,6 +225,7 @@ class TokenForm(Form):
     )
     read = BooleanField("May read")
     bots = BooleanField("May manage my bots")
+    token_password = PasswordField("Password")
 
     def validate_read(self, field: Field) -> None:
         """Refuse a token that allows nothing."""

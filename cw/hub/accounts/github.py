@@ -16,19 +16,21 @@ from flask.typing import ResponseReturnValue
 
 from cw import documents
 from cw.errors import CapacityError, UsageError
-from cw.hub.accounts import forms, people, place_of_request
+from cw.hub.accounts import forms, people, place_of_request, profiles
 from cw.hub.accounts.access.actor import actor, enter, player, players_only
 from cw.hub.accounts.pages import (
     confirm,
     destination,
     find_account,
     go,
+    is_password,
     next_path,
     note,
     send_soon,
 )
 from cw.hub.accounts.people import GitHubPerson
 from cw.hub.accounts.pictures import uploads
+from cw.hub.accounts.settings_pages import own_account, own_settings, show_with
 from cw.hub.operation.settings import HubSettings
 from cw.hub.pages.names import clean_name
 from cw.hub.pages.parts import notice
@@ -46,12 +48,19 @@ PERSON: Final = "github_person"
 NEXT: Final = "github_next"
 """The key, in the cookie, of where to go on."""
 
+CONFIRMED: Final = "github_confirmed"
+"""The key, in the cookie, of a session whose player has entered the password to connect GitHub."""
+
+TO_CONNECT: Final = timedelta(minutes=10)
+"""For how long that holds, until GitHub has sent the player back."""
+
 STATE: Final = "_state_github_"
 """How the keys begin that the library puts into the cookie."""
 
 TO_CHOOSE: Final = timedelta(minutes=30)
 """For how long one may think about a username."""
 
+UNCONFIRMED: Final = "To connect GitHub, please begin on this page."
 UNDONE: Final = "The sign-in was not completed. Please try again."
 ACCOUNT_IN_USE: Final = "This GitHub account is connected with another account here."
 NO_PASSWORD: Final = "Please choose a password first: log out, and use Forgot password?"  # noqa: S105
@@ -102,29 +111,52 @@ def service() -> Any:
 
 @routes.get("/login/github")
 def begin() -> ResponseReturnValue:
-    """Lead to GitHub, and from there back to us."""
-    asking = service()
+    """Lead to GitHub, and from there back to us; a player only if that was confirmed."""
+    asking, user = service(), actor().user
+    if user is not None and not is_confirmed(""):
+        notice(UNCONFIRMED, "bad")
+        return go(url_for("settings.page"))
     for key in [key for key in session if key.startswith(STATE)]:
         session.pop(key)
     session[NEXT] = next_path()
     back = f"{resources().settings.address}{url_for('github.callback')}"
     led: ResponseReturnValue = asking.authorize_redirect(back)
+    if user is not None:
+        (key,) = [key for key in session if key.startswith(STATE)]
+        session[CONFIRMED] = {**session[CONFIRMED], "state": key.removeprefix(STATE)}
     return led
+
+
+def is_confirmed(state: str) -> bool:
+    """Return whether the player has entered the password, in this session, for what has a state.
+
+    The state is "" before the way to GitHub has begun.
+    """
+    fields = session.get(CONFIRMED)
+    if fields is None or (fields["session"], fields["state"]) != (player().digest, state):
+        return False
+    return resources().clock() - datetime.fromisoformat(fields["at"]) < TO_CONNECT
 
 
 @routes.get("/login/github/callback")
 def callback() -> ResponseReturnValue:
     """Log in whom GitHub has sent back, connect them, or let them choose a username."""
     asking, who = service(), actor()
+    if who.user is not None:
+        is_ours = is_confirmed(request.args.get("state", ""))
+        session.pop(CONFIRMED, None)
+        if not is_ours:
+            notice(UNDONE, "bad")
+            return go(url_for("settings.page"))
     try:
         person = ask(asking)
     except REFUSALS:
         notice(UNDONE, "bad")
         return go(url_for("settings.page" if who.user else "account.login"))
+    if who.user is not None:
+        return connect(person)
     with one_reading() as reading:
         account = people.find_account_at_github(reading, person.github_id)
-    if who.user is not None and (account is None or account.user_id != who.user.user_id):
-        return connect(person, account)
     if account is not None:
         return log_in(account)
     session[PERSON] = {**asdict(person), "at": resources().clock().isoformat()}
@@ -165,16 +197,17 @@ def answer_of(asking: Any, path: str, kind: type[Any]) -> Any:
     return documents.decode(answer.content, kind)
 
 
-def connect(person: GitHubPerson, account: people.Account | None) -> ResponseReturnValue:
+def connect(person: GitHubPerson) -> ResponseReturnValue:
     """Connect the player with somebody at GitHub, unless another account is."""
+    hub = resources()
     try:
-        if account is not None:
-            raise people.GitHubTaken(ACCOUNT_IN_USE)
-        with resources().database.writing() as writing:
+        with hub.database.writing() as writing:
             people.connect_github(writing, player().user_id, person.github_id)
+            mail = profiles.tell_of_github(writing, hub.clock, player().user_id)
     except people.GitHubTaken:
         notice(ACCOUNT_IN_USE, "bad")
     else:
+        send_soon(mail)
         note("github connected", player().user_id)
         notice("Your GitHub account is connected")
     return go(url_for("settings.page"))
@@ -274,16 +307,50 @@ def take_picture(person: GitHubPerson) -> str | None:
         return None
 
 
+@routes.post("/settings/github/connect")
+@players_only
+def confirm_connection() -> ResponseReturnValue:
+    """Let the player go on to GitHub, if the password is right."""
+    service()
+    account, user = own_account(), player()
+    if account.password_hash is None and own_settings().has_github:
+        notice(NO_PASSWORD, "bad")
+        return go(url_for("settings.page"))
+    if account.password_hash and not is_right(account):
+        return refuse()
+    at = resources().clock().isoformat()
+    session[CONFIRMED] = {"session": user.digest, "state": "", "at": at}
+    # A link, as the content security policy lets no form lead to another site.
+    return render_template("hub/accounts/connect_github.html")
+
+
 @routes.post("/settings/github")
 @players_only
 def disconnect() -> ResponseReturnValue:
-    """Let nobody at GitHub log in as this player any more."""
-    user_id = player().user_id
-    with resources().database.writing() as writing:
-        done = people.disconnect_github(writing, user_id)
-    if done:
-        note("github disconnected", user_id)
-        notice("Your GitHub account is disconnected")
-    else:
+    """Let nobody at GitHub log in as this player any more, if the password is right."""
+    account, hub = own_account(), resources()
+    if account.password_hash is None:
         notice(NO_PASSWORD, "bad")
+        return go(url_for("settings.page"))
+    if not is_right(account):
+        return refuse()
+    try:
+        with hub.database.writing() as writing:
+            people.touch(writing, account, github_id=None)
+            mail = profiles.tell_of_github(writing, hub.clock, account.user_id)
+    except people.Refused:
+        return refuse()
+    send_soon(mail)
+    note("github disconnected", account.user_id)
+    notice("Your GitHub account is disconnected")
     return go(url_for("settings.page"))
+
+
+def is_right(account: people.Account) -> bool:
+    """Return whether the form has the password of an account."""
+    return is_password(account, forms.GitHubForm(request.form).github_password.data or "")
+
+
+def refuse() -> ResponseReturnValue:
+    """Show the page again, as the password is wrong."""
+    return show_with(None, {"github_password": forms.WRONG_PASSWORD}), 422

@@ -237,13 +237,6 @@ def connect_github(session: Session, user_id: int, github_id: int) -> None:
         raise GitHubTaken("the GitHub account is connected with another account") from None
 
 
-def disconnect_github(session: Session, user_id: int) -> bool:
-    """Let nobody at GitHub log in as a user any more; False for a user without a password."""
-    has_password = (User.id == user_id, User.password_hash.is_not(None))
-    change = update(User).where(*has_password).values(github_id=None).returning(User.id)
-    return session.execute(change).one_or_none() is not None
-
-
 # Passwords and links
 
 

@@ -18,6 +18,7 @@ from cw.hub.accounts.people import (
     LinkExpired,
     NoSuchUser,
     find_account,
+    is_confirmed,
     is_named,
     redeem,
     save,
@@ -154,6 +155,16 @@ def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> l
     if row.email and row.email_verified_at is not None:
         mails.append(outbox.put(session, clock, "moving", user_id, email=row.email))
     return mails
+
+
+def tell_of_github(session: Session, clock: Clock, user_id: int) -> int | None:
+    """Let a user be told that GitHub was connected or disconnected; return the id of the mail.
+
+    None for an address that nobody has confirmed: it may be that of a stranger.
+    """
+    if not is_confirmed(session, user_id):
+        return None
+    return outbox.put(session, clock, "github", user_id)
 
 
 def change_email(session: Session, clock: Clock, link: str) -> int:

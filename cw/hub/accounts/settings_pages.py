@@ -96,6 +96,7 @@ def show(
         earliest=forms.EARLIEST_BIRTH,
         change=forms.ChangePasswordForm(),
         delete_form=forms.DeleteForm(),
+        github_form=forms.GitHubForm(),
         email_form=forms.EmailForm(data={"email": request.form.get("email", "")}),
         largest_picture=LARGEST_PICTURE,
         no_picture=forms.NO_PICTURE,
@@ -225,10 +226,13 @@ def refuse(form: Form, **errors: str) -> ResponseReturnValue:
 @token_routes.post("")
 @players_only
 def create() -> ResponseReturnValue:
-    """Make a token and show it: this once."""
+    """Make a token, if the password is right, and show it: this once."""
     form, hub, user = forms.TokenForm(request.form), resources(), player()
     if not form.validate():
         return show_with(form, forms.first_errors(form)), 422
+    account = own_account()
+    if account.password_hash and not is_password(account, form.token_password.data or ""):
+        return show_with(form, {"token_password": forms.WRONG_PASSWORD}), 422
     new = NewToken(form.token_name.data or "", form.scopes(), int(form.days.data or 0))
     try:
         with hub.database.writing() as writing:

@@ -82,7 +82,7 @@ class Routes:
 
             @wraps(view)
             def answer(**names: Any) -> Response:
-                permit(scope, needs_token=needed)
+                permit(scope, needs_token=needed, is_owners=is_owners)
                 if query is not None:
                     names["query"] = read_query(query)
                 if body is not None:
@@ -110,7 +110,7 @@ class Routes:
         return added
 
 
-def permit(scope: Scope | None, *, needs_token: bool) -> None:
+def permit(scope: Scope | None, *, needs_token: bool, is_owners: bool = False) -> None:
     """Refuse who shows no token where one is needed, a token that is none, or one without a scope.
 
     A token that is none is refused everywhere: whoever shows one expects it to count.
@@ -122,6 +122,8 @@ def permit(scope: Scope | None, *, needs_token: bool) -> None:
         abort(401, NO_TOKEN)
     if scope is not None and not who.may(scope):
         abort(403, NO_SCOPE.format(scope=scope))
+    if is_owners and not (who.may("read") or who.is_admin):
+        abort(403, NO_SCOPE.format(scope="read"))
     if scope == "admin" and not who.is_admin:
         abort(403, FOR_ADMINS)
 
@@ -143,7 +145,7 @@ def read_body(kind: type[S]) -> S:
     except msgspec.ValidationError as error:
         words, _, at = str(error).partition(" - at `$.")
         raise Invalid({at.rstrip("`") or "body": words}) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except msgspec.DecodeError as error:
         abort(400, MALFORMED.format(why=error))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
+from cw.arena.transports.base_address import read_base
 from cw.errors import UsageError
 from cw.hub.operation.settings import HubSettings
 from cw.matches.run import reachable_by
@@ -46,10 +46,9 @@ def address_problem(url: str, settings: HubSettings, *, is_house: bool = False) 
     """
     house = (url,) if is_house else ()
     reachable = reachable_by(isolation_of(settings, house=house), url)
-    parts = urlsplit(url)
     if not reachable.takes(url):
         return INSECURE
-    address = literal(parts.hostname or "")
+    address = literal(host_of(url))
     return "" if address is None or reachable.includes(address) else INTERNAL
 
 
@@ -71,6 +70,12 @@ def literal(host: str) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an address in one spelling, by which requests to it are counted."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
+    """Return the host of an address in one spelling, by which requests to it are counted.
+
+    Returns "" for an address of before that no server can have: nothing is sent there.
+    """
+    try:
+        host = read_base(url).host.rstrip(".")
+    except UsageError:
+        return ""
     return literal(host) or host

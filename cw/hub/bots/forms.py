@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from wtforms import Form, SelectField, StringField
 
+from cw.arena.transports.base_address import check_base
+from cw.errors import UsageError
 from cw.hub.accounts.forms import is_filled, needs, stripped
 from cw.hub.bots.addresses import INSECURE, INTERNAL, address_problem
 from cw.hub.pages.request import resources
@@ -28,12 +29,10 @@ def is_name(text: str) -> bool:
 def is_base_address(url: str) -> bool:
     """Return whether a text is the address of a web service, without query and the like."""
     try:
-        parts = urlsplit(url)
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+        check_base(url)
+    except UsageError:
         return False
-    plain = url.isprintable() and " " not in url and "?" not in url and "#" not in url
-    return fits and plain and parts.username is None and "@" not in parts.netloc
+    return True
 
 
 def may_be_used(problem: str) -> Any:

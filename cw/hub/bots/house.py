@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from cw.arena.bots import check_address
+from cw.arena.transports.base_address import check_base
 from cw.errors import Failure, UsageError, short
 from cw.games.registry import game_entry, load_strategies
 from cw.hub.accounts.people import HOUSE
@@ -109,7 +109,7 @@ def check_service(new: NewBot, settings: HubSettings, secret: str) -> None:
         raise UsageError(
             f"the name of a bot has 3 to 32 letters, digits and hyphens, not {short(new.name)}"
         )
-    problem = address_problem(check_address(new.endpoint), settings, is_house=True)
+    problem = address_problem(check_base(new.endpoint), settings, is_house=True)
     if problem:
         raise UsageError(f"{problem}: {new.endpoint}; see CW_HOUSE_NETWORK")
     if 0 < len(secret) < SHORTEST_SECRET:

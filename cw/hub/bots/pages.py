@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from flask import (
     Blueprint,
@@ -49,6 +49,11 @@ routes = Blueprint("bots", __name__)
 
 F = TypeVar("F", BotForm, ProgramForm)
 
+CLOSED: Final = (
+    "No competition of this game that new bots can enter is running. "
+    "Choose another game, or come back later"
+)
+
 
 def install(app: Flask, competing: Competing) -> None:
     """Let an app know how bots compete on its site."""
@@ -74,7 +79,10 @@ def with_games(form: F, fitting: Collection[str]) -> F:
     """Return a form that offers those of some games in which new bots have where to play now."""
     games = played(fitting)
     form.game.choices = [(game, game_page(game).title) for game in games]
-    form.game.validators = [needs(lambda game: game in games, "Please choose a game")]
+    form.game.validators = [
+        needs(lambda game: game in fitting, "Please choose a game"),
+        needs(lambda game: game in games, CLOSED),
+    ]
     form.game.validate_choice = False
     return form
 

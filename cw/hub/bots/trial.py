@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Final
 
 from cw import kits
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import bubblewrap
-from cw.hub.bots import packages
+from cw.arena.sandbox.measured import SHARED
+from cw.errors import ArenaError
+from cw.games.wire import Credit, Credits
+from cw.hub.bots.limits import limits_of, problem_of_sandbox
 from cw.hub.bots.programs import why_off
 from cw.hub.operation.health.doctor import Finding
 from cw.hub.operation.settings import HubSettings
-from cw.matches.run import run_match
+from cw.hub.players import packages
+from cw.hub.players.messages import Match, Played, Program, ReplayKeys
+from cw.hub.players.players import Players
 from cw.matches.spec import Isolation, MatchSpec
 
 GAME: Final = "paint"
@@ -24,15 +29,25 @@ BROKEN: Final = "make sure that a program in the sandbox can run this Python: cw
 
 
 def look_at_programs(settings: HubSettings) -> Finding:
-    """Find out whether uploaded programs can be played on this machine, by playing a match."""
-    problem = bubblewrap.problem()
-    if problem is not None:
+    """Find out whether uploaded programs can be played here, by playing a match."""
+    if problem := problem_of_sandbox(settings):
         return Finding("programs", False, False, f"{problem}{told_people(settings)}", NOT_NEEDED)
-    problem = problem_of_match()
-    if problem is not None:
-        return Finding("programs", False, True, f"a Python program failed: {problem}", BROKEN)
+    fault = problem_of_match(settings.players)
+    if fault is not None:
+        return Finding("programs", False, True, f"a Python program failed: {fault}", BROKEN)
     works = f"bubblewrap works, and a Python program has played{told_people(settings)}"
     return Finding("programs", True, False, works)
+
+
+def look_at_limits(settings: HubSettings) -> Iterator[Finding]:
+    """Give a finding about each limit of programs, as measured; none where none can be run.
+
+    A site for strangers needs those of what its programs share.
+    """
+    is_needed = bool(settings.public_url) and settings.hosting != "off"
+    for limit in limits_of(settings):
+        needed = is_needed and limit.name in SHARED
+        yield Finding(limit.name, bool(limit.by), needed, limit.sentence, limit.advice)
 
 
 def told_people(settings: HubSettings) -> str:
@@ -42,16 +57,20 @@ def told_people(settings: HubSettings) -> str:
     return f"; players cannot upload any: {ELSEWHERE}" if why_off(settings) else ""
 
 
-def problem_of_match() -> str | None:
+def problem_of_match(place: str = "") -> str | None:
     """Play a match with a program of the Python kit, as if it had been uploaded.
 
-    Returns its first fault in words, None if it has none.
+    `place` is that of the players. Returns its first fault in words, None if it has none.
     """
     kit = {name: file.read_bytes() for name, file in kits.files(GAME, "python").items()}
-    with packages.empty_folder() as folder:
-        packages.unpack(packages.pack(kit), folder)
-        program = packages.program_in(folder, GAME)
-        bots = (program, BotSpec("opponent", "builtin", "still"))
-        spec = MatchSpec("trial", GAME, bots, 1, dict(OPTIONS), isolation=Isolation("require"))
-        result = asyncio.run(run_match(spec))
-    return next((fault.detail for fault in result.faults_of(0)), None)
+    bots = (BotSpec("program", "absent", ""), BotSpec("opponent", "builtin", "still"))
+    spec = MatchSpec("trial", GAME, bots, 1, dict(OPTIONS), isolation=Isolation("require"))
+    names = Credits(spec.id, [Credit(bot.name, "") for bot in bots])
+    task = Match(spec, ReplayKeys("own", "viewed", "archive"), names)
+    program = Program("program", packages.pack(kit))
+    with closing(Players(place)) as players, players.play(task, [program]) as play:
+        try:
+            played = next(message for message in play if isinstance(message, Played))
+        except ArenaError as error:
+            return str(error)
+    return next((str(fault["detail"]) for fault in played.slots[0].faults), None)

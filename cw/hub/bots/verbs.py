@@ -25,6 +25,7 @@ from cw.hub.store.tables import (
     BotStatus,
     Match,
     MatchParticipant,
+    User,
 )
 
 CHECK: Final = "check_bot"
@@ -100,8 +101,9 @@ def register(  # noqa: PLR0913 - as many things as there are to be said
     """Make a bot, PENDING until it is checked; a program has no secret, and no version yet.
 
     Twice, or by two at once: the unique key decides, and the others are told NameTaken. Raises
-    TooManyBots where the user has ten.
+    TooManyBots where the user has ten, also for the later of two at once.
     """
+    session.scalars(select(User.id).where(User.id == user_id).with_for_update(key_share=True)).one()
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
     if session.scalars(mine).one() >= MOST:
         raise TooManyBots(f"You have {MOST} bots. Please retire one first.")

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from cw.errors import UsageError
+from cw.errors import ProtocolError, UsageError
+from cw.games.wire import read_json
 
 OPTIONS_HINT: Final = 'A JSON object such as {"size": 5}. Default: the usual options of the game.'
 
@@ -32,8 +33,8 @@ class SettingField:
         if self.kind != "json":
             return text
         try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
+            return read_json(text)
+        except ProtocolError:
             raise UsageError(f'{self.label} must be a JSON object, such as {{"size": 5}}') from None
 
     def show(self, value: Any) -> str:

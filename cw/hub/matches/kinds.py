@@ -6,8 +6,7 @@ else in the life of a match depends on what it is played for.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -24,18 +23,24 @@ from cw.hub.matches.results import BattleResult, Finish
 from cw.hub.matches.sending import Sending
 from cw.hub.matches.views import KindTraits, MatchView
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import Program
 from cw.hub.store.tables import Competition
-from cw.matches.processes.workers import MatchFailure
-from cw.matches.spec import MatchResult, Secrets
+from cw.matches.spec import NO_SECRETS, Secrets
 
 NOTHING: Final = Markup()
+
+
+NO_BOTS: Final[Mapping[str, BotSpec]] = {}
 
 
 class Guests(NamedTuple):
     """Bots that no row of the hub describes; by name, as a match is played with them."""
 
-    bots: Mapping[str, BotSpec]
-    secrets: Secrets
+    bots: Mapping[str, BotSpec] = NO_BOTS
+    """Programs among them are placeholders."""
+    secrets: Secrets = NO_SECRETS
+    programs: Callable[[], Iterable[Program]] = tuple
+    """Yields those programs as players are sent them; raises StoreAway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +67,12 @@ Claiming: TypeAlias = Callable[[Session, Claim], Claim]
 Seating: TypeAlias = Callable[[Resources, Claim], Awaitable[Claim | None]]
 """Finds who plays as the match begins; None if the match is not this attempt's any more."""
 
-Inviting: TypeAlias = Callable[[Resources, Claim], AbstractContextManager[Guests]]
-"""Gives the bots that the format itself brings, until the end of the block.
+Inviting: TypeAlias = Callable[[Resources, Claim], Guests]
+"""Returns the bots that the format itself brings; raises StoreAway, and UsageError for a match
+that cannot be played."""
 
-Raises StoreAway; UsageError for what cannot be played, and Failure where it cannot be here.
-"""
-
-Reporting: TypeAlias = Callable[[Claim, MatchResult | MatchFailure], tuple[str, bytes] | None]
-"""Returns the key and the bytes of an object with all that came of a game; None: nobody waits."""
+Reporting: TypeAlias = Callable[[Claim], str | None]
+"""Returns the key of an object with the whole result of a game; None if nobody waits for it."""
 
 Holding: TypeAlias = Callable[[Session, Claim], object]
 """Locks what `finish` is going to change, before the match itself is changed: all take these

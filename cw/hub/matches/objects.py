@@ -6,6 +6,7 @@ What is made of an archive file comes from the site in any case.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -25,8 +26,11 @@ from cw.hub.store.objects import PACKED, PIECE, Streamed
 routes = Blueprint("objects", __name__)
 
 LASTS: Final = timedelta(hours=1)
-SIGNED: Final = ("replays/", "maps/")
-"""How the keys begin of what links may lead to."""
+KINDS: Final = ("replays", "maps")
+"""The kinds of objects that links lead to, as their keys begin; never back-ups and uploads."""
+
+NAME: Final = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
+"""The rest of the key of such an object: no part of it leads to another folder."""
 
 MOST_OPENED: Final = 16 * 1024 * 1024
 """Bytes of files made of archive files that a process remembers."""
@@ -48,10 +52,10 @@ def len_of(file: bytes | None) -> int:
 class Signer(TimestampSigner):
     """Signs by the clock of the hub; no other text of the same signature counts as one."""
 
-    def __init__(self, secret: str, clock: Clock) -> None:
-        """Take what the hub signs with."""
+    def __init__(self, secret: str, clock: Clock, kind: str) -> None:
+        """Sign names of one kind of objects: for another kind its signatures are not valid."""
         # Its 48 bytes fill 64 characters: the last one has no bits that nobody looks at.
-        super().__init__(secret, salt="cw.hub.objects", digest_method=sha384)
+        super().__init__(secret, salt=f"cw.hub.objects.{kind}", digest_method=sha384)
         self._clock = clock
 
     def get_timestamp(self) -> int:
@@ -59,10 +63,10 @@ class Signer(TimestampSigner):
         return int(self._clock().timestamp())
 
 
-def signer() -> Signer:
-    """Return what signs the links of this hub."""
+def signer(kind: str) -> Signer:
+    """Return what signs the links of this hub to a kind of objects."""
     hub = resources()
-    return Signer(hub.secret_key, hub.clock)
+    return Signer(hub.secret_key, hub.clock, kind)
 
 
 def link_to(key: str) -> str:
@@ -70,23 +74,27 @@ def link_to(key: str) -> str:
 
     To be made for those alone who may see it. Raises ValueError for any other object.
     """
-    if not key.startswith(SIGNED):
+    kind, _, name = key.partition("/")
+    if kind not in KINDS or not NAME.fullmatch(name):
         raise ValueError(f"{key} is neither a replay nor a map")
-    signature = signer().sign(key).decode()[len(key) + 1 :]
-    here = url_for("objects.read", key=key, sig=signature)
+    signature = signer(kind).sign(name).decode()[len(name) + 1 :]
+    here = url_for("objects.read", kind=kind, name=name, sig=signature)
     return here if is_from_archive(key) else resources().objects.link(key, LASTS) or here
 
 
-@routes.get("/objects/<path:key>")
-def read(key: str) -> Response:
+@routes.get(f"/objects/<any{KINDS}:kind>/<path:name>")
+def read(kind: str, name: str) -> Response:
     """Return what a link leads to, packed where the client takes that."""
+    if not NAME.fullmatch(name):
+        abort(404)
     try:
-        signed = f"{key}.{request.args.get('sig', '')}"
-        signer().unsign(signed, max_age=int(LASTS.total_seconds()))
+        signed = f"{name}.{request.args.get('sig', '')}"
+        signer(kind).unsign(signed, max_age=int(LASTS.total_seconds()))
     except SignatureExpired:
         abort(403, EXPIRED)
     except BadSignature:
         abort(403, INVALID)
+    key = f"{kind}/{name}"
     is_packed = key.endswith(PACKED)
     unpacks = is_packed and "gzip" not in request.headers.get("Accept-Encoding", "")
     tag = sha384(f"{key} {unpacks}".encode()).hexdigest()[:32]

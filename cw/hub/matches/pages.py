@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, cast
+from zlib import crc32
 
 from flask import (
     Blueprint,
@@ -24,12 +25,12 @@ from markupsafe import Markup
 
 from cw.hub.accounts.access.actor import actor
 from cw.hub.bots import house
+from cw.hub.bots.shares.places import Used, why_match_waits
 from cw.hub.bots.workshop import replays
 from cw.hub.bots.workshop.pages import written_at
 from cw.hub.bots.workshop.replays import Replays
 from cw.hub.matches import lookup
 from cw.hub.matches.kinds import NO_PART, Kind, Kinds
-from cw.hub.matches.live.broadcast import is_broadcast
 from cw.hub.matches.objects import link_to
 from cw.hub.matches.replays import own_key, viewed_key
 from cw.hub.matches.results import NOBODY
@@ -38,6 +39,7 @@ from cw.hub.pages import polls
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources
 from cw.hub.pages.security import EMBEDDED
+from cw.hub.players.spectating import is_shown
 from cw.web.games.game_pages import game_page
 
 routes = Blueprint("match", __name__)
@@ -54,6 +56,11 @@ SENTENCES: Final[Mapping[str, str]] = {
     ),
 }
 """How a match stands that cannot be watched, by its state."""
+
+OWN_SHARE: Final = (
+    "This match is waiting: the programs of one of its players use {used} of {places} places, the "
+    "most while others wait. It begins when one of their matches ends."
+)
 
 LIVE_EVERY: Final = 1000
 """Milliseconds between two looks of a viewer at a match that is on."""
@@ -129,8 +136,20 @@ def sentence(match: MatchView) -> str:
         return words
     if match.state == "done" and match.reason == NOBODY:
         return UNPLAYED
+    share = share_of(match)
+    if share is not None:
+        return OWN_SHARE.format(used=share.used, places=share.places)
     days = resources().settings.replay_days
     return SENTENCES[match.state].format(turn=match.turn, reason=match.reason, days=days)
+
+
+def share_of(match: MatchView) -> Used | None:
+    """Return whose share of the places keeps a match waiting; None where players are hidden."""
+    if match.state != "queued" or match.is_hidden:
+        return None
+    with one_reading() as reading:
+        experiments = shown_kinds().experiments
+        return why_match_waits(reading, resources().clock, match.match_id, experiments)
 
 
 @routes.get("/match/<match_id>")
@@ -178,7 +197,7 @@ def title_of(game: str) -> str:
 
 def viewer_or_nothing(match: MatchView, people: str | None = None, *, plays: bool) -> Markup | str:
     """Return the HTML of the viewer of a match that is over or on now; "" for any other."""
-    is_live = match.state == "in_progress" and is_broadcast(match.game)
+    is_live = match.state == "in_progress" and is_shown(match.game)
     if not (is_live or match.replay_key):
         return ""
     root, battle = request.script_root, 1 if is_live else wanted_battle()
@@ -216,9 +235,11 @@ def state(match_id: str) -> Response:
 
 def polled(match: MatchView) -> Polled:
     """Return what the page of a match asks again and again."""
-    watched = match.state == "in_progress" and is_broadcast(match.game)
-    payload = {"state": match.state, "sentence": sentence(match), "watched": watched}
-    return Polled(match.tag, payload, match.kind.is_public)
+    watched = match.state == "in_progress" and is_shown(match.game)
+    words = sentence(match)
+    payload = {"state": match.state, "sentence": words, "watched": watched}
+    # What a match waits for changes while its row stays as it is.
+    return Polled(f"{match.tag}-{crc32(words.encode())}", payload, match.kind.is_public)
 
 
 @routes.get("/replay/<match_id>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -10,31 +9,15 @@ from typing import Final, NamedTuple
 from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, update
 from sqlalchemy.orm import Session
 
-from cw.games.registry import game_entry, load_exporter, load_game
+from cw.games.registry import game_entry
 from cw.hub.clock import Clock
-from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
 from cw.hub.operation.health import counts
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
+from cw.hub.players.messages import ReplayKeys
 from cw.hub.store.archives import ARCHIVE, ARENA_FORMAT, OWN_FORMAT
 from cw.hub.store.tables import Battle, Match, MatchParticipant
-from cw.replays.archive import archive_file
-from cw.replays.document import Document, encode, parse, states
-from cw.replays.public import numbered_replay, public_replay
-
-
-class StoredReplay(NamedTuple):
-    """The objects that the replay of one game is stored as."""
-
-    key: str
-    """Of the first."""
-    objects: tuple[tuple[str, bytes], ...]
-
-    @property
-    def size(self) -> int:
-        """Bytes of all of them."""
-        return sum(len(data) for _, data in self.objects)
 
 
 def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 1) -> str:
@@ -78,28 +61,10 @@ def stem_of(key: str) -> str:
     return key.rpartition("/")[2].partition(".")[0]
 
 
-def stored_replay(
-    document: Document, claim: Claim, key: str, *, names_apart: bool = False
-) -> StoredReplay:
-    """Return what is stored of the replay of a game; bots are named by their ids.
-
-    Of players whom the game knows by the numbers of their rows it has those alone if their names
-    are kept apart from it. In the format of the game the match has its own name.
-    """
-    if names_apart and claim.players:
-        document = numbered_replay(document)
-    public = public_replay(document, [seat.public for seat in claim.seats])
-    game = public["game"]
-    short = archive_file(parse(encode(public, packed=False)), claim.credits)
-    if short is not None:
-        key = key.removesuffix(OWN_FORMAT) + ARCHIVE
-        return StoredReplay(key, ((key, short),))
-    objects = [(viewed_key(game, key), encode(public, packed=True))]
-    if game_entry(game).exporter is not None:
-        played = list(states(load_game(game), public))
-        own = load_exporter(game)(public, played, claim.credits)
-        objects.insert(0, (key, gzip.compress(own, mtime=0)))
-    return StoredReplay(key, tuple(objects))
+def keys_for(game: str, key: str) -> ReplayKeys:
+    """Return the keys under which the replay of a game may be stored."""
+    archive = key.removesuffix(OWN_FORMAT) + ARCHIVE
+    return ReplayKeys(key, viewed_key(game, key), archive)
 
 
 STRONGEST: Final = 100

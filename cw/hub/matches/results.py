@@ -14,32 +14,10 @@ from sqlalchemy.orm import Session
 from cw.hub.bots.checks import health
 from cw.hub.clock import Clock
 from cw.hub.matches.claims import Claim, hits, mine
+from cw.hub.players.messages import OUTPUTS, SlotResult
 from cw.hub.store.tables import Battle, Match, MatchParticipant
 
-OUTPUTS: Final = "outputs"
-"""What the program of a bot has written to its standard error, by game: a key of its figures."""
-
 LONGEST_REASON: Final = 40
-
-
-@dataclass(frozen=True, slots=True)
-class SlotResult:
-    """What came of a slot."""
-
-    rank: int | None
-    score: float | None
-    faults: Sequence[Mapping[str, Any]] = ()
-    stats: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def crashed(self) -> bool:
-        """Whether the bot was given up in the match; a single failure is none of that."""
-        return any(fault["kind"] == "crashed" for fault in self.faults)
-
-    @property
-    def is_unreachable(self) -> bool:
-        """Whether the bot did not answer, or not in time."""
-        return any(fault["kind"] in health.UNREACHABLE for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entries
@@ -31,6 +31,9 @@ USUAL_LEASE: Final = 30.0
 MOST_SENT: Final = 1000
 """Messages of one tick."""
 
+MOST_TRIED: Final = 4
+"""Messages that are sent as soon as a place is free."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -51,6 +54,7 @@ def to_send(
     clock: Clock,
     lost_after: timedelta = LOST_AFTER,
     apart: Collection[str] = (),
+    most: int = MOST_SENT,
 ) -> list[Message]:
     """Return the matches whose messages are due, and note that they are sent.
 
@@ -60,18 +64,18 @@ def to_send(
     of their own.
     """
     now = clock()
-    due = is_due(now, lost_after)
-    if apart:
-        theirs = select(Competition.id).where(Competition.format.in_(apart))
-        due = and_(
-            due,
-            Match.kind.not_in(apart),
-            or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs)),
-        )
-    first = select(Match.id).where(due).order_by(Match.id).limit(MOST_SENT)
+    due = and_(is_due(now, lost_after), is_none_of(apart))
+    first = select(Match.id).where(due).order_by(Match.id).limit(most)
     change = update(Match).where(Match.id.in_(first), due).values(sent_at=now)
     rows = session.execute(change.returning(Match.id, Match.kind, Match.request_id))
     return sorted((Message(*row) for row in rows), key=lambda message: message.id)
+
+
+def is_none_of(apart: Collection[str]) -> ColumnElement[bool]:
+    """Return what holds of matches that are not sent in an order of their own."""
+    theirs = select(Competition.id).where(Competition.format.in_(apart))
+    is_free = or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs))
+    return and_(Match.kind.not_in(apart), is_free) if apart else true()
 
 
 def is_due(now: datetime, lost_after: timedelta) -> ColumnElement[bool]:
@@ -86,6 +90,12 @@ def forget_messages(session: Session) -> None:
     session.execute(update(Match).where(Match.state == "queued").values(sent_at=None))
 
 
+def put_back(session: Session, match: int) -> None:
+    """Let a match wait until a place is free, or for the next tick."""
+    waiting = update(Match).where(Match.id == match, Match.state == "queued")
+    session.execute(waiting.values(sent_at=None))
+
+
 def pass_on(session: Session, match: int) -> str | None:
     """Let a match be sent again whose game is not installed here; return that game.
 
@@ -94,8 +104,7 @@ def pass_on(session: Session, match: int) -> str | None:
     game = session.scalar(select(Match.game).where(Match.id == match))
     if game is None or game in game_entries():
         return None
-    change = update(Match).where(Match.id == match, Match.state == "queued")
-    session.execute(change.values(sent_at=None))
+    put_back(session, match)
     return game
 
 
@@ -133,6 +142,17 @@ def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:
         due = to_send(session, resources.clock, lost_after(resources), tuple(own))
     if send(resources, due):
         send_own(resources, own)
+
+
+def send_refused(resources: Resources, apart: Collection[str]) -> None:
+    """Send a few of the matches again that have waited for a place; ticks send the others."""
+    refused = and_(Match.state == "queued", Match.sent_at.is_(None), is_none_of(apart))
+    with resources.database.reading() as session:
+        if session.scalar(select(Match.id).where(refused).limit(1)) is None:
+            return
+    with resources.database.writing() as session:
+        due = to_send(session, resources.clock, lost_after(resources), apart, MOST_TRIED)
+    send(resources, due)
 
 
 def send_now(resources: Resources, match: int, kind: str) -> None:

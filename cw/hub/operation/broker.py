@@ -58,13 +58,14 @@ class Properties(msgspec.Struct):
 
 
 class Headers(msgspec.Struct):
-    """What Celery keeps of a message."""
+    """What Celery reads of a message, and the request that it goes back to."""
 
     task: Literal["cw.job"]
     id: str
     eta: str | None = None
     expires: str | None = None
     retries: int = 0
+    request_id: str | None = None
 
 
 class Envelope(msgspec.Struct, rename="kebab"):
@@ -77,10 +78,15 @@ class Envelope(msgspec.Struct, rename="kebab"):
     properties: Properties
 
 
-def check(payload: Any) -> None:
-    """Raise ValueError for what is no message of a hub."""
+def read(payload: Any) -> dict[str, Any]:
+    """Return what is known of a message and nothing else; raise ValueError for what is none.
+
+    Any further header, a time limit for example, could end the worker that reads it.
+    """
     envelope = documents.convert(payload, Envelope)
     documents.decode(b64decode(envelope.body, validate=True), Body)  # type: ignore[arg-type]
+    known: dict[str, Any] = msgspec.to_builtins(envelope)
+    return known
 
 
 class Message(virtual.Message):
@@ -88,8 +94,7 @@ class Message(virtual.Message):
 
     def __init__(self, payload: Any, channel: Any = None, **more: Any) -> None:
         """Take a message; raise ValueError for what is none."""
-        check(payload)
-        super().__init__(payload, channel=channel, **more)  # type: ignore[no-untyped-call]
+        super().__init__(read(payload), channel=channel, **more)  # type: ignore[no-untyped-call]
 
 
 class QoS(redis.QoS):

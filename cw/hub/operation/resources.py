@@ -16,6 +16,7 @@ from cw.hub.operation.rate_counts import RateCounts
 from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.threads import Threads
 from cw.hub.operation.trust import begin_to_trust
+from cw.hub.players.players import Players
 from cw.hub.store.database import AWAY, Database, reason
 from cw.hub.store.migrations import prepare
 from cw.hub.store.objects import ObjectStore
@@ -55,6 +56,8 @@ class Resources:
     """Those without which this process is of no use."""
     lines: PassingLines = field(default_factory=OwnLines)
     """What is told of matches while they are played."""
+    players: Players = field(default_factory=Players)
+    """The processes that play."""
 
 
 def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
@@ -89,6 +92,7 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
         rate_counts,
         replica,
         lines=lines,
+        players=Players(settings.players),
     )
 
 
@@ -106,6 +110,7 @@ def opened(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Itera
     try:
         yield resources
     finally:
+        resources.players.close()
         if resources.replica is not None:
             resources.replica.close()
         resources.database.close()

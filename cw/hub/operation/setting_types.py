@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from cw.errors import UsageError
 from cw.hub.store.sealing import read_keys
-from cw.server.settings import LOCAL_NAMES
+from cw.server.names import LOCAL_NAMES, read_name
 
 Read = Callable[[str], Any]
 """Reads the text of a setting; raises ValueError, which says what was expected."""
@@ -107,6 +108,21 @@ def slugs(text: str) -> tuple[str, ...]:
     if not all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name) for name in names):
         raise ValueError("the slugs of tournaments, such as spring-2027,club")
     return names
+
+
+def socket_address(text: str) -> str:
+    """Read the address of a Unix socket."""
+    if not re.fullmatch(r"unix:/.+", text):
+        raise ValueError("unix:PATH, such as unix:/run/circuit-wars/players.sock")
+    return text
+
+
+def host_names(text: str) -> tuple[str, ...]:
+    """Read host names, separated by commas."""
+    try:
+        return tuple(map(read_name, text.split(",")))
+    except UsageError:
+        raise ValueError("host names without port, separated by commas") from None
 
 
 def networks(text: str) -> tuple[str, ...]:

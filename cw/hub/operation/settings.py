@@ -13,6 +13,7 @@ from cw.hub.operation.setting_types import (
     address,
     days,
     e_mail,
+    host_names,
     hourly,
     is_loopback,
     keys,
@@ -27,6 +28,7 @@ from cw.hub.operation.setting_types import (
     site_address,
     size,
     slugs,
+    socket_address,
     store_address,
     store_or_folder,
     switch,
@@ -100,6 +102,12 @@ class HubSettings:
         site_address,
         "the address it listens on",
     )
+    allowed_hosts: tuple[str, ...] = setting(
+        "",
+        "Further host names under which the site may be visited, separated by commas.",
+        host_names,
+        "only that of the public URL, and local names",
+    )
     trusted_proxy: tuple[str, ...] = setting(
         "", "Proxies whose X-Forwarded-* headers are trusted, separated by commas.", proxies, "none"
     )
@@ -168,6 +176,12 @@ class HubSettings:
         "Tournaments whose uploaded programs may run without a sandbox, by slug (docs/sandbox.md).",
         slugs,
         "none",
+    )
+    players: str = setting(
+        "",
+        "Where matches are played: unix:PATH, the socket of cw-players.socket.",
+        socket_address,
+        "in processes of the same user",
     )
     tick: float = setting("10", "Seconds between two ticks of the scheduler.", seconds(0.1, 3600))
     lease: float = setting(

@@ -6,19 +6,17 @@ can: so nothing secret may lie where that user can read it.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from pathlib import Path
 from typing import Final
 
-from cw.errors import Failure, UsageError
+from cw.errors import UsageError
 from cw.hub.operation.settings import HubSettings
+from cw.hub.players.hiding import hide_process
 
 KEY_FILES: Final = ("master.key", "secret.key")
 """The files of the data folder in which keys are kept that are not set."""
-
-PR_SET_DUMPABLE: Final = 4
 
 IS_LINUX: Final[bool] = sys.platform == "linux"
 
@@ -46,12 +44,3 @@ def problem_of_trust(data: Path, *, is_root: bool) -> str | None:
     if readable:
         return f"remove {readable[0]}, which programs could read: keys are set in the environment"
     return None
-
-
-def hide_process() -> None:
-    """Hide environment and memory of this process from other processes of its user.
-
-    Those that are forked from it are hidden as well, until they run another program.
-    """
-    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        raise Failure(f"this process cannot be hidden: {os.strerror(ctypes.get_errno())}")

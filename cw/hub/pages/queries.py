@@ -8,10 +8,11 @@ from typing import Final
 
 from werkzeug.routing import IntegerConverter
 
-LARGEST: Final = 999_999_999
-"""The largest number that anybody may ask for: columns of all databases take it."""
+DIGITS: Final = "[0-9]{1,9}"
+"""The numbers that anybody may ask for: integers of 32 bits, the smallest columns, take them."""
 
-NUMBER: Final = re.compile("[0-9]{1,9}")
+NUMBER: Final = re.compile(DIGITS)
+LARGEST: Final = 999_999_999
 MONTH: Final = re.compile("(2[0-9]{3})-(0[1-9]|1[0-2])")
 """A month from 2000-01 to 2999-12: from each of them there is a next one."""
 
@@ -29,6 +30,6 @@ def first_of_month(text: str) -> date | None:
 
 
 class ShortInteger(IntegerConverter):
-    """A number in the path of an address: one that a column of 64 bits takes."""
+    """A number in the path of an address: of at most nine digits, as in forms."""
 
-    regex = "[0-9]{1,18}"
+    regex = DIGITS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from flask import Flask, Response, abort, g, redirect, request
 from flask_wtf import CSRFProtect
@@ -79,8 +79,7 @@ def install(
     }
     # What strangers say of whom they ask for is not believed, but that they say so is looked at.
     app.config["FORWARDED"] = True
-    if settings.trusted_proxy:
-        app.wsgi_app = BehindProxy(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
+    app.wsgi_app = ClientAddress(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
     if urlsplit(settings.public_url).scheme == "https":
         app.before_request(lambda: to_https(settings.public_url))
     if not settings.has_safe_accounts:
@@ -118,19 +117,23 @@ def guard_forms(app: Flask) -> None:
             tokens.exempt(app.blueprints[name])
 
 
-class BehindProxy:
-    """Believes the forwarded headers of some proxies, and nobody else's."""
+class ClientAddress:
+    """Tells who asks; believes the forwarded headers of some proxies, and nobody else's."""
 
     def __init__(self, app: Callable[..., Any], networks: Iterable[str]) -> None:
         """Stand before an app."""
         self._app = app
-        self._forwarded = ProxyFix(app, x_for=1, x_proto=1)
+        self._forwarded = ProxyFix(self._answer, x_for=1, x_proto=1)
         self._networks = [ip_network(network) for network in networks]
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         """Answer a request."""
-        is_proxy = self._trusts(environ.get("REMOTE_ADDR", ""))
-        return (self._forwarded if is_proxy else self._app)(environ, start_response)
+        is_proxy = self._trusts(unmapped(environ.get("REMOTE_ADDR", "")))
+        return (self._forwarded if is_proxy else self._answer)(environ, start_response)
+
+    def _answer(self, environ: dict[str, Any], start_response: Any) -> Any:
+        environ["REMOTE_ADDR"] = unmapped(environ.get("REMOTE_ADDR", ""))
+        return self._app(environ, start_response)
 
     def _trusts(self, address: str) -> bool:
         try:
@@ -139,15 +142,25 @@ class BehindProxy:
             return False
 
 
+def unmapped(address: str) -> str:
+    """Return an IPv4-mapped IPv6 address as the IPv4 address, any other text as it is."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return address if mapped is None else str(mapped)
+
+
 def to_https(public_url: str) -> AnyResponse | None:
     """Send who asks in clear to the same page on https; refuse what would change something."""
     if request.is_secure or request.endpoint in ASKED_BESIDE:
         return None
     if request.method not in ("GET", "HEAD"):
         abort(403, "Please use https.")
+    path = quote(request.path)
     query = request.query_string.decode("ascii", "replace")
-    path = f"{request.path}?{query}" if query else request.path
-    return redirect(f"{public_url}{path}", 308)
+    return redirect(f"{public_url}{path}?{query}" if query else f"{public_url}{path}", 308)
 
 
 def refuse_accounts() -> None:

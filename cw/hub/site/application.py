@@ -52,7 +52,7 @@ from cw.hub.site.admin import pages as admin
 from cw.hub.site.api import routes as api
 from cw.hub.site.formats import FORMATS
 from cw.hub.site.monitoring import metrics, ready, requests
-from cw.server.settings import LOCAL_NAMES, is_unspecified
+from cw.server.names import HostNames
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from cw.web.workshop import run_routes
@@ -143,12 +143,12 @@ def create_hub(
 
 def site_settings(settings: HubSettings) -> SiteSettings:
     """Return how the pages of the arena are set on a hub: no game at the root."""
-    named = urlsplit(settings.address).hostname or ""
+    public = urlsplit(settings.address).hostname or settings.host
     return SiteSettings(
         desk=False,
         rooms=settings.has_rooms,
         restart=False,
-        names=LOCAL_NAMES | {settings.host.lower(), named},
-        any_address=is_unspecified(settings.host),
+        names=HostNames.of(settings.host, public, *settings.allowed_hosts),
+        further_names=", or add the name to CW_ALLOWED_HOSTS to allow it",
         isolation=isolation_of(settings),
     )

@@ -155,6 +155,9 @@ WITH_PASSWORD: Final = (
     "settings.change_password",
     "settings.change_email",
     "settings.delete",
+    "tokens.create",
+    "github.confirm_connection",
+    "github.disconnect",
 )
 
 
@@ -176,6 +179,7 @@ SMALL: Final = (
     "settings.save",
     "settings.want_mails",
     "tokens.revoke",
+    "github.confirm_connection",
     "github.disconnect",
     "profile.befriend",
     "profile.unfriend",

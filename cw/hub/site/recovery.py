@@ -61,7 +61,7 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
     UsageError for a back-up that cannot be read or is damaged, and for a database that is not
     empty; it stays as it was.
     """
-    source = sources.find(named)
+    source = sources.find(named, settings.store)
     if objects and isinstance(source, Path):
         raise UsageError("a file has no objects beside it: give the store of the back-up")
     # Asked for before anything is written: none shall be missed as a store is away.
@@ -82,7 +82,8 @@ def stores_of(source: Stored | Path, settings: HubSettings) -> list[ObjectStore]
 def fill(database: Database, source: Stored | Path, settings: HubSettings) -> backups.Header:
     """Fill an empty database."""
     with sources.opened(source, lambda: sealer_of(settings)) as file:
-        return backups.restore(database, file, begin_anew)
+        at = source.at if isinstance(source, Stored) else None
+        return backups.restore(database, file, begin_anew, at)
 
 
 def sealer_of(settings: HubSettings) -> Sealer:
@@ -125,7 +126,7 @@ def drill(settings: HubSettings, named: str = "", clock: Clock = utc_now) -> Ite
     Without a name it is the newest one of CW_BACKUP_OBJECTS, or of the site's own store. Raises
     UsageError for one that cannot be read, and StoreAway if its store cannot be reached.
     """
-    source = sources.find(named or settings.backup_objects or settings.store)
+    source = sources.find(named or settings.backup_objects or settings.store, settings.store)
     yield Finding("back-up", True, True, about(source, clock))
     with (
         TemporaryDirectory() as folder,

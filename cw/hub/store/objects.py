@@ -152,7 +152,14 @@ class ObjectStore:
             listing = obstore.list_with_delimiter(self._store, folder)
         except (BaseError, OSError) as error:
             raise away(error) from error
-        return listing["common_prefixes"], [entry["path"] for entry in listing["objects"]]
+        keys = [entry["path"] for entry in listing["objects"]]
+        return self._without_links(listing["common_prefixes"]), self._without_links(keys)
+
+    def _without_links(self, keys: Sequence[str]) -> list[str]:
+        """Leave out links: in a folder that others can write to they may lead to any file."""
+        if self._folder is None:
+            return list(keys)
+        return [key for key in keys if not (self._folder / key).is_symlink()]
 
     def link(self, key: str, lasting: timedelta) -> str | None:
         """Return an address at which everybody may read an object for so long.

@@ -57,6 +57,8 @@ RIGHTS: Final[Mapping[str, Rights]] = {
     "bot_versions": Rights(changes="checks, state"),
     "bot_activations": Rights(adds=True),
     "comparisons": READS,
+    "program_checks": Rights(changes="sent_at, worker", adds=True, removes=True),
+    "last_program": Rights(changes="accounts, kind", adds=True),
     "workshop_tasks": Rights(changes=all_but("workshop_tasks", *WHAT_A_TASK_IS)),
     "workshop_pieces": Rights(adds=True),
     "teams": READS,

@@ -8,19 +8,23 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
-from contextlib import suppress
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePath
 from secrets import token_hex
 from typing import Final, TypeAlias
 
-from cw.arena.bot_folders import program_in
+from cw.arena.bot_folders import INTERPRETERS, program, program_in, refuse_links
 from cw.arena.bot_names import fitting
-from cw.arena.bots import INTERPRETERS, BotSpec, program
+from cw.arena.bots import BotSpec
+from cw.arena.sandbox.folders import Contents, Entry, contents
 from cw.errors import Failure, UsageError
+from cw.files import is_link
 
 STORE: Final = ".league"
 """The folder, in that of the bots, of all that a league keeps."""
@@ -58,24 +62,27 @@ def stamps(folder: Path) -> dict[str, Stamp]:
     """Return the bots of a folder by their names, with what shows that one has changed.
 
     Bots are programs and folders; what begins with a dot or an underscore is none. Raises
-    UsageError for two of one name, for too many files, and for a folder that cannot be read.
+    UsageError for a folder that cannot be read.
     """
-    by_name: dict[str, Stamp] = {}
+    return {bot: tuple(chain(*map(stamp_of, own))) for bot, own in places(folder).items()}
+
+
+def places(folder: Path) -> dict[str, list[Path]]:
+    """Return what stands for the bots of a folder, by their names."""
+    by_name: dict[str, list[Path]] = {}
     try:
         for place in filter(is_bot, sorted(folder.iterdir())):
-            if name_of(place) in by_name:
-                raise UsageError(f"{folder} has two bots {name_of(place)}: rename one of them")
-            # What an editor has just put aside is not there.
-            with suppress(FileNotFoundError):
-                by_name[name_of(place)] = stamp_of(place)
+            by_name.setdefault(name_of(place), []).append(place)
     except OSError as error:
         raise UsageError(f"{folder} cannot be read: {error.strerror}") from None
     return by_name
 
 
 def is_bot(place: Path) -> bool:
-    """Return whether what stands in the folder of a league is a bot."""
-    return place.name[0] not in "._" and (place.is_dir() or place.suffix in INTERPRETERS)
+    """Return whether what stands in the folder of a league is a bot, or a link in place of one."""
+    if place.name[0] in "._":
+        return False
+    return place.suffix in INTERPRETERS or is_link(place) or place.is_dir()
 
 
 def name_of(place: Path) -> str:
@@ -84,24 +91,54 @@ def name_of(place: Path) -> str:
 
 
 def stamp_of(place: Path) -> Stamp:
-    """Return what shows that a bot has changed."""
-    stats = [(file, file.stat()) for file in files_of(place)]
-    if len(stats) > MOST_FILES or sum(stat.st_size for _, stat in stats) > LARGEST:
-        raise UsageError(
-            f"{place} is too large for a bot: at most {MOST_FILES} files, {LARGEST >> 20} MiB"
-        )
-    return tuple((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in stats)
+    """Return what shows that a bot has changed: of one that cannot be read, what is wrong."""
+    try:
+        with opened(place) as files:
+            return tuple((str(file.path), file.entry.size, file.changed) for file in files)
+    except (OSError, UsageError) as error:
+        return ((str(error), 0, 0),)
 
 
-def files_of(place: Path) -> Iterator[Path]:
-    """Yield the files of a bot, in a fixed order; links are none of them."""
-    if place.is_file():
-        yield place
-        return
-    for file in sorted(place.rglob("*")):
-        hidden = any(part[0] in "._" for part in file.relative_to(place).parts[:-1])
-        if file.is_file() and not file.is_symlink() and not hidden and file.name[0] != ".":
-            yield file
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a bot that is open."""
+
+    path: Path
+    entry: Entry
+    among: Contents
+
+    @property
+    def changed(self) -> int:
+        """The time of its last change."""
+        return self.among.folder.status(self.entry.name).st_mtime_ns
+
+    def read(self) -> bytes:
+        """Return its contents; raise UsageError if that cannot be."""
+        return self.among.read(self.entry, LARGEST)
+
+
+@contextmanager
+def opened(place: Path) -> Iterator[list[File]]:
+    """Give the files of a bot in a fixed order, until the end of the block.
+
+    Links are none of them. Raises UsageError for a bot that is a link, is too large or cannot be
+    read.
+    """
+    if is_link(place):
+        raise UsageError(f"{place} is a link: put a copy in its place")
+    folder, only = (place, ()) if place.is_dir() else (place.parent, (place,))
+    with contents(folder, only) as everything:
+        files = [
+            File(folder / entry.name, entry, everything)
+            for entry in sorted(everything.entries, key=lambda entry: PurePath(entry.name))
+            if stat.S_ISREG(entry.mode)
+            and not any(part[0] == "_" for part in PurePath(entry.name).parts[:-1])
+        ]
+        if len(files) > MOST_FILES or sum(file.entry.size for file in files) > LARGEST:
+            raise UsageError(
+                f"{place} is too large for a bot: at most {MOST_FILES} files, {LARGEST >> 20} MiB"
+            )
+        yield files
 
 
 class Store:
@@ -118,15 +155,17 @@ class Store:
 
         Raises Failure if the copy cannot be written.
         """
-        place = next(place for place in self.folder.iterdir() if name_of(place) == bot)
-        program(self._program(place))
+        place = self._place_of(bot)
         stored = self._stored(bot)
         number, latest = stored[-1] if stored else (0, "")
         home = self._place / bot
         partial = home / f".{token_hex(8)}.partial"
         try:
-            copy = copied(place, partial)
-            digest = digest_of(copy)
+            with opened(place) as files:
+                program(self._program(place))
+                digest = copied(files, place, partial)
+            # Whatever has become of it meanwhile, each version has a program.
+            self._program(partial / place.name)
             if digest != latest:
                 partial.rename(home / f"{number + 1}-{digest}")
         except OSError as error:
@@ -134,12 +173,25 @@ class Store:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
+    def _place_of(self, bot: str) -> Path:
+        """Return where a bot is; raise UsageError if it is not there any more, or not alone."""
+        own = places(self.folder).get(bot, [])
+        if not own:
+            raise UsageError(f"it is not in {self.folder} any more")
+        if len(own) > 1:
+            names = " and ".join(place.name for place in own)
+            raise UsageError(f"this would be the name of {names}: rename one of them")
+        return own[0]
+
     def versions(self, bot: str) -> list[Version]:
-        """Return the versions of a bot, the first one first."""
-        return [
-            self._version(bot, number, self._place / bot / f"{number}-{digest}")
-            for number, digest in self._stored(bot)
-        ]
+        """Return the versions of a bot that can be run here, the first one first."""
+        versions = []
+        for number, digest in self._stored(bot):
+            with suppress(UsageError):
+                versions.append(
+                    self._version(bot, number, self._place / bot / f"{number}-{digest}")
+                )
+        return versions
 
     def _stored(self, bot: str) -> list[tuple[int, str]]:
         """Return number and digest of each version of a bot."""
@@ -155,23 +207,29 @@ class Store:
         return Version(BotSpec(f"{bot}-{number}", "exec", command), since)
 
     def _program(self, place: Path) -> Path:
-        return place if place.is_file() else program_in(place, self._game)
+        """Return the program of a bot; raise UsageError for a link, which is not copied."""
+        if place.is_file():
+            return place
+        try:
+            file = program_in(place, self._game)
+        except OSError as error:
+            raise UsageError(f"{place} cannot be read: {error.strerror}") from None
+        refuse_links(place, [file.name])
+        return file
 
 
-def digest_of(place: Path) -> str:
-    """Return a digest of the files of a bot."""
+def copied(files: Iterable[File], place: Path, folder: Path) -> str:
+    """Copy the files of a bot into a new folder; return a digest of them.
+
+    Raises UsageError for one that cannot be read, and OSError for one that cannot be written.
+    """
     digest = sha256()
-    for file in files_of(place):
-        data = file.read_bytes()
-        digest.update(f"{file.relative_to(place)}\0{len(data)}\0".encode(errors="replace"))
+    for file in files:
+        data = file.read()
+        digest.update(f"{file.path.relative_to(place)}\0{len(data)}\0".encode(errors="replace"))
         digest.update(data)
-    return digest.hexdigest()[:16]
-
-
-def copied(place: Path, folder: Path) -> Path:
-    """Copy a bot into a new folder; return where it is there."""
-    for file in files_of(place):
-        copy = folder / place.name / file.relative_to(place)
+        copy = folder / file.path.relative_to(place.parent)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(file, copy)
-    return folder / place.name
+        copy.write_bytes(data)
+        copy.chmod(file.entry.permissions)
+    return digest.hexdigest()[:16]

@@ -33,10 +33,10 @@ RAISED: Final = (
     "correct the line named above; if it is in a kit file, your function returned the wrong thing"
 )
 UNNAMED: Final = "the bot's own code failed: see its error output"
-NAMES_LINE: Final = re.compile(r"\(\S+, line \d+\)")
+NAMES_LINE: Final = re.compile(r"\([^\s(]+, line \d+\)")
 """How the sentence of a fault names the line that raised an exception."""
 
-ENDED: Final = re.compile(r"(?P<how>[^:;]+) \((?:exit code \d+|signal \w+)\)")
+ENDED: Final = re.compile(r"(?<![^:;])(?P<how>[^:;]+) \((?:exit code \d+|signal \w+)\)")
 """How it says that a program has ended."""
 
 

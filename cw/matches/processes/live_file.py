@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -123,25 +123,44 @@ def read_live(place: Path, after: int | None) -> LiveDocument | None:
         return None
 
 
-def live_document(lines: Sequence[bytes], after: int | None) -> LiveDocument | None:
-    """Return what lines tell of a match, as `read_live` does; None where there is no head."""
+class MatchSoFar(NamedTuple):
+    """What lines tell of a match."""
+
+    head: dict[str, msgspec.Raw]
+    turns: list[msgspec.Raw]
+    faults: list[msgspec.Raw]
+    result: msgspec.Raw
+
+    def since(self, after: int | None) -> LiveDocument:
+        """Return the match, or what came after so many turns, as `read_live` does."""
+        news, size = self.turns[after or 0 :], 0
+        for count, turn in enumerate(news):
+            size += len(bytes(turn))
+            if size > MOST_BYTES:
+                news = news[: count + 1]
+                break
+        members: LiveDocument = {
+            "turns": news,
+            "faults": self.faults,
+            "result": self.result,
+            "more": (after or 0) + len(news) < len(self.turns),
+        }
+        return self.head | members if after is None else {"after": after} | members
+
+
+def match_of(lines: Sequence[bytes]) -> MatchSoFar | None:
+    """Return what lines tell of a match; None where there is no head."""
     try:
-        head = msgspec.json.decode(lines[0], type=dict[str, msgspec.Raw])
+        head = documents.decode(lines[0], dict[str, msgspec.Raw])
         entries = [documents.decode(line, LiveLine) for line in lines[1:]]
         result = entries[-1].result if entries else head["result"]
     except (LookupError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     turns = [*chain.from_iterable(line.turns for line in entries)]
-    news, size = turns[after or 0 :], 0
-    for count, turn in enumerate(news):
-        size += len(bytes(turn))
-        if size > MOST_BYTES:
-            news = news[: count + 1]
-            break
-    members: LiveDocument = {
-        "turns": news,
-        "faults": [*chain.from_iterable(line.faults for line in entries)],
-        "result": result,
-        "more": (after or 0) + len(news) < len(turns),
-    }
-    return head | members if after is None else {"after": after} | members
+    return MatchSoFar(head, turns, [*chain.from_iterable(line.faults for line in entries)], result)
+
+
+def live_document(lines: Sequence[bytes], after: int | None) -> LiveDocument | None:
+    """Return what lines tell of a match, as `read_live` does; None where there is no head."""
+    match = match_of(lines)
+    return match and match.since(after)

@@ -94,7 +94,7 @@ async def answer(line: bytes) -> Json:
     """Play the match of a line; return what came of it."""
     try:
         job = documents.decode(line, Job)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         return error_line(ProtocolError(f"this is not a job: {error}"))
     try:
         return await (played(job) if job.judged is None else judged(job, job.judged))

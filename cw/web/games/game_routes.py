@@ -158,7 +158,7 @@ def frames(game: str) -> Response:
     request.max_content_length = LARGEST_WINDOW
     try:
         window = documents.decode(request.get_data(cache=False), Window)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise UsageError(f"these are not frames to be drawn: {error}") from None
     if not DRAWING.acquire(timeout=PATIENCE):
         raise CapacityError("other frames are being drawn: try again")

@@ -118,7 +118,7 @@ def move(name: str) -> Response:
     try:
         message = documents.decode(request.get_data(), MoveByHand)
         _matches().play(name, request.args.get("hand", ""), message.turn, message.action)
-    except (ArenaError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ArenaError, msgspec.DecodeError, RecursionError) as error:
         return _json({"error": str(error)}, 400)
     return _json({}, 202)
 

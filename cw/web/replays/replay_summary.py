@@ -155,5 +155,5 @@ def decoded(data: bytes, kind: type[T]) -> T:
     """Read JSON as a value of a type; raise ProtocolError for anything else."""
     try:
         return documents.decode(data, kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise ProtocolError(f"it is not a replay: {error}") from None

@@ -7,6 +7,7 @@ from pathlib import Path
 from flask import Flask, redirect, url_for
 from werkzeug.wrappers import Response
 
+from cw.server.names import HostNames
 from cw.web.app import create_app
 from cw.web.live.live_matches import LiveMatches
 from cw.web.replays.replay_store import ReplayStore
@@ -24,7 +25,14 @@ def create_workshop(project: Project, gate: Gate, replays: Path | None = None) -
     """
     isolation = project.isolation
     app = create_app(
-        SiteSettings(owner=True, desk=False, rooms=False, isolation=isolation, replays=replays)
+        SiteSettings(
+            names=HostNames(frozenset({"127.0.0.1"})),
+            owner=True,
+            desk=False,
+            rooms=False,
+            isolation=isolation,
+            replays=replays,
+        )
     )
     gate.guard(app)
     matches: LiveMatches = app.extensions["matches"]

@@ -36,6 +36,7 @@ from cw.web.workshop.tasks import Work
 from cw.workshop.building import Builder, FolderBuilder
 from cw.workshop.checking import Check
 from cw.workshop.exchanges import Exchanges
+from cw.workshop.marks import SearchedParts
 from cw.workshop.project import MINE, Project
 from cw.workshop.series import Series, SeriesMatch
 
@@ -73,6 +74,7 @@ class OwnDesk:
         self.last_run: Run | None = None
         self._asking = Work(self._loop)
         self._answer: AskedAnswer | None = None
+        self._searched = SearchedParts()
         self._series_work = Work(self._loop)
         self.last_series: Series | None = None
         self._check_work = Work(self._loop)
@@ -155,7 +157,7 @@ class OwnDesk:
 
     def answer(self) -> Json:
         """Return what came of the question that was asked again."""
-        return ask_document(self._asking, self._answer, self._names())
+        return ask_document(self._asking, self._answer, self._names(), self._searched)
 
     def begin_series(self, opponent: str, number: int) -> None:
         """Begin a series in the place of the one before."""

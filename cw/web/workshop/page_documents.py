@@ -23,7 +23,7 @@ from cw.web.workshop.run import Run, player_of
 from cw.web.workshop.tasks import Work
 from cw.workshop.building import BuildFailed
 from cw.workshop.checking import Check
-from cw.workshop.marks import marks_in
+from cw.workshop.marks import SearchedParts
 from cw.workshop.project import MINE
 from cw.workshop.series import Series
 
@@ -152,20 +152,24 @@ def faults_of(record: MatchRecord, player: Player, turns: Container[int]) -> lis
     ]
 
 
-def ask_document(work: Work, answer: AskedAnswer | None, files: Collection[str]) -> dict[str, Json]:
-    """Return what came of a question that is asked again."""
+def ask_document(
+    work: Work, answer: AskedAnswer | None, files: Collection[str], searched: SearchedParts
+) -> dict[str, Json]:
+    """Return what came of a question that is asked again; `searched` is its output."""
     return {
-        "answer": answer and answer_document(answer, files),
+        "answer": answer and answer_document(answer, files, searched),
         "goes_on": work.goes_on,
         "trouble": visible(work.trouble),
     }
 
 
-def answer_document(answer: AskedAnswer, files: Collection[str]) -> dict[str, Json]:
+def answer_document(
+    answer: AskedAnswer, files: Collection[str], searched: SearchedParts
+) -> dict[str, Json]:
     """Return an answer of today beside that of the match."""
     document = msgspec.json.decode(msgspec.json.encode(answer.to_json()))
     texts = {name: cut(document[name]) for name in ("question", "verdict", "verdict_before")}
-    marks = marks_in(visible(answer.stderr), files, answer.turn)
+    marks = searched.marks([(answer.turn, visible(answer.stderr))], files)
     return {
         **document,
         **texts,

@@ -172,7 +172,7 @@ def body(kind: type[Any]) -> Any:
     """Return what a request says; raise ProtocolError for anything else."""
     try:
         return documents.decode(request.get_data(cache=False), kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise ProtocolError(f"this cannot be read: {error}") from None
 
 

@@ -9,12 +9,12 @@ import pytest
 import requests
 from sqlalchemy import select
 
-from cw.hub.accounts import users
+from cw.hub.accounts import people, users
 from cw.hub.operation.resources import Resources
-from cw.hub.store.tables import User
+from cw.hub.store.tables import Mail, User
 from tests.hub.conftest import ON_BOTH, ON_SQLITE, StillClock
 from tests.hub.github_server import CLIENT, SECRET, GitHub, address, served_github
-from tests.hub.sites import Site, Visitor, site_on, words_of
+from tests.hub.sites import PASSWORD, Site, Visitor, site_on, words_of
 
 pytestmark = ON_SQLITE
 
@@ -52,6 +52,17 @@ def go_to_github(visitor: Visitor, path: str = "/login/github") -> str:
 def sign_in(visitor: Visitor, path: str = "/login/github") -> requests.Response:
     """Go to GitHub and come back."""
     return visitor.open(go_to_github(visitor, path))
+
+
+def confirm(visitor: Visitor, password: str = PASSWORD) -> requests.Response:
+    """Ask on the Settings page to connect GitHub."""
+    return visitor.fill("/settings/github/connect", on="/settings", github_password=password)
+
+
+def connect(visitor: Visitor) -> requests.Response:
+    """Enter the password, go to GitHub and come back."""
+    assert "Continue to GitHub" in confirm(visitor).text
+    return sign_in(visitor)
 
 
 def row_of(site: Site, username: str) -> User:
@@ -122,32 +133,86 @@ def test_names_are_asked_for_as_at_registration_and_addresses_match_nobody(
 def test_a_player_connects_and_disconnects(open_site: Site, github: GitHub) -> None:
     ann = open_site.player("Ann")
     assert "Connect GitHub" in ann.open("/settings").text
-    assert sign_in(ann).headers["Location"] == "/settings"
+    assert connect(ann).headers["Location"] == "/settings"
     page = words_of(ann.open("/settings"))
     assert "Your GitHub account is connected" in page
     assert "Disconnect GitHub" in page
     assert sign_in(open_site.visitor()).headers["Location"] == "/ranking"
     bob = open_site.player("Bob")
-    sign_in(bob)
+    connect(bob)
     refusal = "This GitHub account is connected with another account here."
     assert refusal in words_of(bob.open("/settings"))
     assert row_of(open_site, "Bob").github_id is None
-    ann.fill("/settings/github", on="/settings")
+    ann.fill("/settings/github", on="/settings", github_password=PASSWORD)
     assert "Your GitHub account is disconnected" in words_of(ann.open("/settings"))
     assert sign_in(open_site.visitor()).headers["Location"] == "/welcome"
+
+
+def test_a_session_alone_neither_connects_nor_disconnects(open_site: Site, github: GitHub) -> None:
+    ann, thief = open_site.player("Ann"), open_site.visitor()
+    thief.cookies.update(ann.cookies)
+    assert thief.open("/login/github").headers["Location"] == "/settings"
+    for guess in ("", "guess"):
+        refused = confirm(thief, guess)
+        assert refused.status_code == 422
+        assert "Your password is incorrect" in words_of(refused)
+    assert thief.open("/login/github").headers["Location"] == "/settings"
+    assert row_of(open_site, "Ann").github_id is None
+    assert github.asked == []
+    connect(ann)
+    for guess in ("", "guess"):
+        refused = thief.fill("/settings/github", on="/settings", github_password=guess)
+        assert refused.status_code == 422
+    assert row_of(open_site, "Ann").github_id == 42
+    assert "A new password does not disconnect GitHub" in words_of(ann.open("/settings"))
+
+
+def test_a_password_confirms_one_way_to_github_in_one_session_and_for_ten_minutes(
+    open_site: Site, github: GitHub
+) -> None:
+    ann = open_site.player("Ann")
+    before = go_to_github(open_site.visitor())
+    confirm(ann)
+    assert ann.open(before).headers["Location"] == "/settings"
+    assert ann.open("/login/github").headers["Location"] == "/settings"
+    assert row_of(open_site, "Ann").github_id is None
+    confirm(ann)
+    back = go_to_github(ann)
+    open_site.clock.advance(601)
+    ann.open(back)
+    assert row_of(open_site, "Ann").github_id is None
+    confirm(ann)
+    open_site.clock.advance(601)
+    assert ann.open("/login/github").headers["Location"] == "/settings"
+
+
+@pytest.mark.parametrize("is_confirmed", [True, False])
+def test_a_confirmed_address_is_told_of_github(
+    open_site: Site, github: GitHub, is_confirmed: bool
+) -> None:
+    ann = open_site.player("Ann")
+    at = open_site.clock() if is_confirmed else None
+    with open_site.resources.database.writing() as session:
+        people.save(session, row_of(open_site, "Ann").id, email_verified_at=at)
+    connect(ann)
+    ann.fill("/settings/github", on="/settings", github_password=PASSWORD)
+    with open_site.resources.database.reading() as session:
+        kinds = list(session.scalars(select(Mail.kind)))
+    assert kinds.count("github") == (2 if is_confirmed else 0)
 
 
 def test_who_has_no_password_stays_connected(open_site: Site, github: GitHub) -> None:
     visitor = open_site.visitor()
     sign_in(visitor)
     visitor.fill("/welcome", username="octo", email="octo@example.org")
-    visitor.fill("/settings/github", on="/settings")
-    assert "Please choose a password first" in words_of(visitor.open("/settings"))
+    for path in ("/settings/github", "/settings/github/connect"):
+        visitor.fill(path, on="/settings")
+        assert "Please choose a password first" in words_of(visitor.open("/settings"))
     assert row_of(open_site, "octo").github_id == 42
 
 
 def test_the_locked_stay_outside(open_site: Site, github: GitHub) -> None:
-    sign_in(open_site.player("Ann"))
+    connect(open_site.player("Ann"))
     with open_site.resources.database.writing() as session:
         users.lock(session, open_site.clock, "Ann")
     visitor = open_site.visitor()

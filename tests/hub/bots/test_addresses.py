@@ -192,5 +192,5 @@ def test_a_probe_sends_no_key_in_clear(public_site: Site) -> None:
 def test_a_check_says_that_https_is_needed(resources: Resources) -> None:
     settings = replace(resources.settings, public_url="https://hub.example")
     public, target = replace(resources, settings=settings), known(resources, "http://bot.example")
-    steps = asyncio.run(jobs.steps_of(public, target))
+    ((_, steps),) = jobs.asked(public, [target])
     assert steps == [{"step": "address", "ok": False, "problem": INSECURE, "fix": ""}]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cw import kits
-from cw.hub.bots import builds, packages
-from cw.hub.bots.packages import UnfitUpload
+from cw.hub.bots import builds
 from cw.hub.bots.versions.languages import installed
+from cw.hub.players import compiling, packages
+from cw.hub.players.packages import UnfitUpload
+from cw.hub.players.players import Players
 from cw.kits import LANGUAGES
 from tests.hub.bots.test_programs_of_people import Owner, register, upload
 from tests.hub.conftest import ON_SQLITE
@@ -43,8 +47,11 @@ def test_a_compiled_program_is_built_once_and_plays(
     assert (owner.bot().status, owner.bot().version) == ("ACTIVE", 1)
     stored = sorted(owner.site.resources.objects.keys("bots/"))
     assert stored == [f"{stored[0]}{end}" for end in ("", builds.SUFFIX, builds.WARNINGS)]
-    monkeypatch.setattr(builds, "compiled", None)
-    assert owner.played(owner.practises())["Painter"] == (1, [])
+    # Whoever compiled it again would find no compiler.
+    monkeypatch.setenv("PATH", "/nowhere")
+    with closing(Players()) as players:
+        owner.site.resources = replace(owner.site.resources, players=players)
+        assert owner.played(owner.practises())["Painter"] == (1, [])
 
 
 @pytest.mark.thorough
@@ -82,19 +89,19 @@ def test_warnings_of_a_build_stay_with_the_version_that_plays(owner: Owner) -> N
 def test_a_compiler_that_does_not_end_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builds, "SECONDS", 0.5)
+    monkeypatch.setattr(compiling, "SECONDS", 0.5)
     with (
         tempfile.TemporaryFile() as output,
         pytest.raises(UnfitUpload, match="took more than 60 s"),
     ):
-        builds.run(["/bin/sh", "-c", "trap '' TERM; sleep 1000"], tmp_path, output, output)
+        compiling.run(["/bin/sh", "-c", "trap '' TERM; sleep 1000"], tmp_path, output, output)
 
 
 @NEEDS_CC
 def test_a_compiler_that_takes_all_memory_is_ended_by_its_limit(tmp_path: Path) -> None:
     (tmp_path / "bot.c").write_text('#include "/dev/zero"\n')
     with pytest.raises(UnfitUpload, match=r"reached the limit of memory \(1 GiB"):
-        builds.compiled(tmp_path, "c")
+        compiling.compiled(tmp_path, "c")
 
 
 def test_what_has_to_be_built_is_known_by_its_files() -> None:

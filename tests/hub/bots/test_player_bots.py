@@ -22,6 +22,7 @@ from cw.hub.accounts import audit
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.checks import health as bot_health
+from cw.hub.bots.pages import CLOSED
 from cw.hub.bots.verbs import NewBot
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
@@ -276,6 +277,14 @@ def test_what_is_wrong_stands_at_its_field(site: Site, field: str, value: str, e
     assert f'<p class="error" id="{field}-error">{error}</p>' in answer.text
     assert site.queue.jobs == []
     assert "You have no bots yet." in ann.open("/bots").text
+
+
+def test_a_game_without_a_competition_is_refused_for_that_reason(site: Site) -> None:
+    ann = site.player("Ann")
+    for game in ("code-battle",):
+        answer = register(ann, game=game)
+        assert answer.status_code == 422
+        assert CLOSED in words_of(answer)
 
 
 @ON_BOTH

@@ -9,37 +9,33 @@ import zipfile
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import TypeVar
 
 import pytest
 import requests
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw import kits
-from cw.hub.accounts import users
-from cw.hub.bots import packages
-from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
+from cw.hub.bots.checks.jobs import send_waiting
 from cw.hub.bots.programs import NO_PROGRAMS
-from cw.hub.bots.verbs import CHECK, NewBot
-from cw.hub.bots.versions import languages, lost
+from cw.hub.bots.verbs import CHECK
+from cw.hub.bots.versions import lost
 from cw.hub.bots.versions import views as versions
 from cw.hub.bots.views import BotView
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import verbs as daily
 from cw.hub.competitions.rated import pairing
-from cw.hub.matches.planning import Plan, Seat, plan
-from cw.hub.matches.playing.fair_use import SLOTS, must_wait
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.sending import PLAY, of_programs, send_due
-from cw.hub.operation.health.heartbeats import Process
+from cw.hub.operation.health.heartbeats import Figures, Process
 from cw.hub.operation.resources import Resources
+from cw.hub.players import packages
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.site.processes.upkeep import keep_in_order
-from cw.hub.store.tables import BotActivation, BotVersion, Match, MatchParticipant
+from cw.hub.store.tables import Bot, BotActivation, BotVersion, Match, MatchParticipant
 from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.program import make_admin, program_of
 from tests.hub.sites import Site, Visitor, site_on, words_of
@@ -389,42 +385,13 @@ def test_a_check_that_was_lost_is_sent_again_once_in_ten_minutes(owner: Owner) -
     owner.site.clock.advance(601)
     lost.send_again(hub)
     assert queue.jobs == []
-    about = {languages.FIGURE: {"python": "3.12"}}
-    Process("one", "1", ("worker",), owner.site.clock(), about).beat(hub)
+    programs = Figures(languages={"python": "3.12"})
+    Process("one", "1", ("worker",), owner.site.clock(), programs).beat(hub)
     lost.send_again(hub)
     lost.send_again(hub)
     assert [(job, bot) for job, (bot,), _ in queue.jobs] == [(CHECK, owner.bot().id)]
     owner.do_jobs()
     assert owner.versions() == [(1, "ready")]
-
-
-def test_an_owner_holds_no_more_than_half_of_the_slots_while_others_wait(owner: Owner) -> None:
-    """Of four slots two are ann's: her third match waits for as long as one of bob's does."""
-    clock, database = owner.site.clock, owner.site.resources.database
-    owner.site.player("bob")
-    about = {SLOTS: 4}
-    Process("one", "1", ("worker", "pages"), clock(), about).beat(owner.site.resources)
-    with database.writing() as session:
-        owners = {name: users.find(session, name).id for name in ("ann", "bob")}
-        of_ann, of_bob = (
-            [planned(session, clock, owners[name], f"{name}{number}") for number in range(3)]
-            for name in ("ann", "bob")
-        )
-        claims = [KINDS.claim(session, clock, match, "me", timedelta(45)) for match in of_ann[:2]]
-        assert None not in claims
-        session.execute(update(Match).where(Match.id == of_bob[0]).values(sent_at=clock()))
-        assert must_wait(session, clock, of_ann[2])
-        assert not must_wait(session, clock, of_bob[0])
-        session.execute(update(Match).where(Match.id == of_bob[0]).values(sent_at=None))
-        assert not must_wait(session, clock, of_ann[2])
-
-
-def planned(session: Session, clock: StillClock, user_id: int, name: str) -> int:
-    """Plan a practice match of a new program; return its id."""
-    bot = bots.new_bot(session, clock, user_id, NewBot("paint", name, ""), "program")
-    bots.added(session, bot)
-    seats = (Seat(name, bot_id=bot.id), Seat("walker", spec="builtin:walker"))
-    return plan(session, clock, Plan("practice", name, "paint", seats))
 
 
 def zipped(*names: str, mode: int = 0o100644) -> bytes:
@@ -463,3 +430,18 @@ def test_hostile_zips_are_refused_with_a_sentence_and_leave_nothing(owner: Owner
         owner.site.clock.advance(86_400)
     assert owner.read(lambda session: session.scalars(select(BotVersion)).all()) == []
     assert list(owner.site.resources.objects.keys("bots/")) == []
+
+
+def test_a_class_behind_one_address_has_all_its_programs_checked(site: Site) -> None:
+    """More at once than one address may ask for: what is not sent at first is sent by a tick."""
+    site.open_competition("paint")
+    for number in range(6):
+        pupil = site.player(f"pupil{number}")
+        assert register(pupil, name=f"Painter{number}").status_code == 303
+    sent = [arguments[0] for job, arguments, _ in site.queue.jobs if job == CHECK]
+    assert len(sent) < 6
+    send_waiting(site.resources)
+    sent += [arguments[0] for job, arguments, _ in site.queue.jobs if job == CHECK]
+    with site.resources.database.reading() as session:
+        pending = select(Bot.id).where(Bot.game == "paint", Bot.status == "PENDING")
+        assert set(sent) == set(session.scalars(pending))

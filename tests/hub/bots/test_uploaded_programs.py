@@ -16,10 +16,9 @@ from cw import kits
 from cw.errors import UsageError
 from cw.games.endings import FORFEITS
 from cw.games.registry import load_game
-from cw.hub.bots import packages
 from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.checks import jobs
-from cw.hub.bots.programs import NO_PROGRAMS, object_key, unpacked
+from cw.hub.bots.programs import NO_PROGRAMS, object_key, placeholder, sent
 from cw.hub.bots.versions import verbs as versions
 from cw.hub.bots.versions.verbs import Upload
 from cw.hub.competitions.format import hosting_by
@@ -34,6 +33,7 @@ from cw.hub.matches import sending
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.matches.replays import viewed_key
 from cw.hub.operation.resources import Resources
+from cw.hub.players import packages
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.store.archives import file_at
 from cw.hub.store.tables import Battle, Competition, Match, MatchParticipant
@@ -227,8 +227,8 @@ def test_what_is_not_as_it_was_uploaded_is_not_run(paint: Duel) -> None:
 def test_a_program_is_absent_where_none_is_run(paint: Duel) -> None:
     paint.upload("alpha", "kit.zip", PAINTER)
     seat = paint.do(lambda s: team_bots.seated(s, paint.bot("alpha")))
-    with unpacked(paint.resources.objects, "paint", [seat], "off") as programs:
-        assert (programs["alpha"].kind, programs["alpha"].target) == ("absent", NO_PROGRAMS)
+    assert placeholder(seat, "off").target == NO_PROGRAMS
+    assert not list(sent(paint.resources.objects, [seat], "off"))
 
 
 def test_a_program_sees_neither_the_other_one_nor_a_network(paint: Duel, tmp_path: Path) -> None:

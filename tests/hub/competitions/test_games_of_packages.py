@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from cw.hub.competitions.rated import entry, pairing
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import upkeep
 from cw.hub.operation.resources import Resources
+from cw.hub.players.players import Players
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.ticks import tick
 from cw.hub.store.tables import Match, User
@@ -36,7 +39,16 @@ pytestmark = ON_SQLITE
 @pytest.fixture
 def tron(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install the games of docs/add-a-game.md on this machine."""
-    monkeypatch.syspath_prepend(installed())
+    folder = installed()
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+@pytest.fixture
+def players(tron: None) -> Iterator[Players]:
+    """Processes that play, which find these games too."""
+    with closing(Players()) as players:
+        yield players
 
 
 @pytest.fixture

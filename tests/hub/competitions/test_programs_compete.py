@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from cw.hub.bots import packages
 from cw.hub.bots import views as bot_views
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.cup.format import FORMAT as CUP
@@ -15,6 +14,7 @@ from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.teams.enrolment import NewTeam
 from cw.hub.competitions.verbs import OPERATOR
 from cw.hub.matches.sending import of_programs
+from cw.hub.players import packages
 from cw.hub.site.processes.ticks import tick
 from cw.hub.store.tables import Match, MatchParticipant
 from tests.hub.bots.test_programs_of_people import KIT, Owner, register

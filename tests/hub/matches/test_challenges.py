@@ -15,8 +15,9 @@ from cw.hub.competitions.rated import ratings
 from cw.hub.matches.challenges import verbs, views
 from cw.hub.matches.challenges.turns import to_send
 from cw.hub.matches.challenges.views import ChallengeView
-from cw.hub.matches.results import BattleResult, SlotResult
+from cw.hub.matches.results import BattleResult
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import SlotResult
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.ticks import tick
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating
@@ -77,7 +78,7 @@ class Duel:
         assert claim is not None
         began = self.clock()
         self.clock.advance(seconds)
-        ranks = [1 if winner in (None, slot) else 2 for slot in range(2)]
+        ranks = [1 if winner in (None, slot) else 2 for slot, _ in enumerate(claim.seats)]
         slots = tuple(SlotResult(rank, 2.0 - rank) for rank in ranks)
         battle = BattleResult("turn_limit", slots, 5, None, 0, began, self.clock())
         with self.resources.database.writing() as session:
@@ -159,6 +160,39 @@ def test_rated_play_comes_first(duel: Duel) -> None:
     assert duel.arena.plan() == 0, "a bot sees no two matches at once"
     duel.play(match, 0)
     assert duel.arena.plan() == 1, "a challenge does not count for the rest of a bot"
+
+
+def play_what_is_due(duel: Duel) -> list[str]:
+    """Plan and send as a tick does, and play it; return the kinds of the matches of Gopher."""
+    duel.arena.plan()
+    its = select(Match.kind).join(MatchParticipant).where(MatchParticipant.bot_id == duel.gopher)
+    due = [*duel.arena.queued(), *duel.sent()]
+    for match in due:
+        duel.play(match, 0)
+    with duel.resources.database.writing() as session:
+        session.execute(update(Bot).values(healthy_at=duel.clock()))
+        return list(session.scalars(its.where(Match.id.in_(due))))
+
+
+def test_a_challenge_has_its_turn_after_ten_rated_matches(duel: Duel) -> None:
+    duel.begin()
+    # Nobody rests in this competition, so the bots meet again at once.
+    kinds = [kind for _ in range(30) for kind in play_what_is_due(duel)]
+    assert kinds[:24] == [
+        *["rated"] * 10,
+        "challenge",
+        *["rated"] * 10,
+        "challenge",
+        *["rated"] * 2,
+    ]
+
+
+def test_many_challenges_of_a_bot_leave_it_its_rated_matches(duel: Duel) -> None:
+    for name in ("eve", "fay", "gus"):
+        duel.begin(own=duel.add(Owner(duel.resources, name), name))
+    kinds = Counter(kind for _ in range(60) for kind in play_what_is_due(duel))
+    assert kinds["challenge"] >= 3
+    assert kinds["rated"] > 5 * kinds["challenge"]
 
 
 def test_a_match_whose_message_was_lost_is_sent_again(duel: Duel) -> None:

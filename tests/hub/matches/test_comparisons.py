@@ -8,7 +8,6 @@ from sqlalchemy import select, update
 from cw import kits
 from cw.errors import UsageError
 from cw.hub.accounts import people, users
-from cw.hub.bots import packages
 from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.verbs import Busy, NewBot
@@ -22,10 +21,12 @@ from cw.hub.matches.comparisons.progress import AHEAD, MOST_PAIRS
 from cw.hub.matches.comparisons.verbs import Opponent
 from cw.hub.matches.comparisons.views import ComparisonView
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.playing import fair_use
 from cw.hub.matches.playing.worker import Worker
-from cw.hub.matches.results import BattleResult, SlotResult
+from cw.hub.matches.results import BattleResult
+from cw.hub.operation.health.heartbeats import Figures, Process
 from cw.hub.operation.resources import Resources
+from cw.hub.players import packages
+from cw.hub.players.messages import SlotResult
 from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import BotVersion, Comparison, Match, MatchParticipant
 from tests.hub.conftest import ON_SQLITE
@@ -163,10 +164,13 @@ def test_matches_of_comparisons_give_way_to_all_others(
     with resources.database.writing() as session:
         other = planning.plan(session, clock, Plan("practice", "x", "paint", seats))
         session.execute(update(Match).values(sent_at=clock()))
+    worker = Worker("me", 1, KINDS)
+    programs = Figures(program_slots=2, program_kinds=("practice",))
+    Process("me", "1", ("worker",), clock(), programs).beat(resources)
     with resources.database.writing() as session:
-        assert not fair_use.gives_way(session, other, (NAME,))
-        assert Worker("me", 1, KINDS).claim_in(session, resources, match) is None
+        assert worker.claim_in(session, resources, match) is None
         assert session.get_one(Match, match).sent_at is None
+        assert worker.claim_in(session, resources, other) is not None
     planned = len(waiting(resources))
     sweep(resources)
     assert len(waiting(resources)) == planned

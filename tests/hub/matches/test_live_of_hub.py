@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
+from collections.abc import Sequence
 
 import pytest
 from sqlalchemy import select, update
 
 from cw.arena.bots import BotSpec
+from cw.games.wire import Credit, Credits
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.matches import planning
-from cw.hub.matches.claims import Claim
+from cw.hub.matches.live import answers, broadcast
 from cw.hub.matches.live.broadcast import Broadcast, so_far
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.operation.passing_lines import LinesAway, OwnLines, PassingLines, RedisLines
 from cw.hub.operation.resources import Resources
-from cw.hub.store.tables import Match
+from cw.hub.players.messages import Live, Match, Message, ReplayKeys
+from cw.hub.players.spectating import Spectating
+from cw.hub.store.tables import Match as MatchRow
+from cw.matches.processes import live_file
+from cw.matches.processes.live_file import MatchSoFar
 from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
@@ -26,24 +33,34 @@ from tests.ports import free_port
 SEATS = (ClaimedSeat("ann", "builtin:greedy"), ClaimedSeat("bob", "builtin:random"))
 
 
-def claimed(match_id: str, resources: Resources) -> Claim:
-    return Claim(1, match_id, 1, "daily", "paint", {}, 3, resources.clock(), SEATS)
+PAIR = (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random"))
 
 
 def played() -> MatchProgress:
     """Return a match of eight turns at its end."""
     states: list[MatchProgress] = []
-    bots = (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random"))
-    spec = MatchSpec("m", "paint", bots, 3, {"turns": 8})
+    spec = MatchSpec("m", "paint", PAIR, 3, {"turns": 8})
     asyncio.run(run_match(spec, on_turn=states.append))
     return states[-1]
 
 
-def tell(lines: PassingLines, claim: Claim) -> Broadcast:
-    broadcast = Broadcast(lines, claim)
-    broadcast.watch(played())
-    asyncio.run(broadcast.tell_once())
-    return broadcast
+def lines_of(progress: MatchProgress) -> list[Live]:
+    """Return the lines that a player reports of a match."""
+    named = Credits("m_1", [Credit(seat.public, seat.owner) for seat in SEATS])
+    keys = ReplayKeys("own", "viewed", "archive")
+    match = Match(MatchSpec("m", "paint", PAIR, 3), keys, named, run="1.1")
+    messages: list[Message] = []
+    spectating = Spectating(match, messages.append)
+    spectating.watch(progress)
+    asyncio.run(spectating.report_once())
+    return [message for message in messages if isinstance(message, Live)]
+
+
+def tell(lines: PassingLines, match_id: str) -> Broadcast:
+    teller = Broadcast(lines, match_id)
+    for line in lines_of(played()):
+        teller.take(line)
+    return teller
 
 
 def running(resources: Resources, game: str = "paint", kind: str = "daily") -> str:
@@ -51,9 +68,9 @@ def running(resources: Resources, game: str = "paint", kind: str = "daily") -> s
     seats = tuple(Seat(seat.name, spec=seat.spec) for seat in SEATS)
     with resources.database.writing() as session:
         match = planning.plan(session, resources.clock, Plan(kind, "k", game, seats))
-        row = update(Match).where(Match.id == match)
+        row = update(MatchRow).where(MatchRow.id == match)
         session.execute(row.values(state="in_progress", attempt=1, level=1500))
-        return session.scalars(select(Match.match_id).where(Match.id == match)).one()
+        return session.scalars(select(MatchRow.match_id).where(MatchRow.id == match)).one()
 
 
 @ON_SQLITE
@@ -66,7 +83,7 @@ def test_a_running_match_is_watched_and_its_seed_stays_hidden(
     assert "data-live=" in visitor.open(f"/match/{match}").text
     assert match in visitor.open("/live").text
     assert f"/replay/{match}" in visitor.open("/").text
-    broadcast = tell(resources.lines, claimed(match, resources))
+    tell(resources.lines, match)
     whole = visitor.open(f"/match/{match}/live")
     document = whole.json()
     assert (document["seed"], document["start"], len(document["turns"])) == (0, None, 8)
@@ -80,7 +97,6 @@ def test_a_running_match_is_watched_and_its_seed_stays_hidden(
     assert answer.status_code == 304
     # A page that knows another attempt gets the whole of this one.
     assert len(visitor.open(f"/match/{match}/live?after=6&run=0.1").json()["turns"]) == 8
-    assert broadcast.turns == 8
 
 
 @ON_SQLITE
@@ -95,26 +111,85 @@ def test_what_players_must_not_see_is_not_told_before_the_end(
 @ON_SQLITE
 def test_practice_is_watched_by_those_who_play_alone(site: Site, resources: Resources) -> None:
     match = running(resources, kind="practice")
-    tell(resources.lines, claimed(match, resources))
+    tell(resources.lines, match)
     assert site.visitor().open(f"/match/{match}/live").status_code == 404
     assert match not in site.visitor().open("/live").text
 
 
-@ON_SQLITE
-def test_a_list_that_was_lost_is_told_anew(resources: Resources) -> None:
+def test_a_list_that_was_lost_is_told_anew() -> None:
     lines = OwnLines()
-    broadcast = tell(lines, claimed("m_1", resources))
+    teller = tell(lines, "m_1")
     lines.replace("m_1", b"of somebody else")
-    broadcast.watch(played())
-    broadcast.turns = 7
-    asyncio.run(broadcast.tell_once())
-    asyncio.run(broadcast.tell_once())
-    document = so_far(lines, "m_1")
-    assert document is not None
-    assert [len(document.since(None)["turns"]), broadcast.turns] == [8, 8]
+    lines.add("m_1", b"and more")
+    lines.add("m_1", b"and more")
+    teller.take(lines_of(played())[1])
+    match = so_far(lines, "m_1")
+    assert match is not None
+    assert len(match.match.turns) == 16
 
 
 def test_away_redis_is_said_and_nothing_else_fails() -> None:
     lines = RedisLines(f"redis://127.0.0.1:{free_port()}/0")
     with pytest.raises(LinesAway):
         lines.read("m_1")
+
+
+@ON_SQLITE
+def test_a_match_is_unpacked_once_a_second_whatever_is_asked_of_it(
+    site: Site, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, read = running(resources), live_file.match_of
+    numbers: list[int] = []
+
+    def counted(lines: Sequence[bytes]) -> MatchSoFar | None:
+        numbers.append(len(lines))
+        return read(lines)
+
+    monkeypatch.setattr(broadcast, "match_of", counted)
+    monkeypatch.setattr(answers, "FRESH", 600.0)
+    site.app.extensions["live_answers"] = answers.Answers()
+    tell(resources.lines, match)
+    visitor = site.visitor()
+    for number in range(8):
+        path = f"/match/{match}/live?after={number}"
+        assert len(visitor.open(f"{path}&run=0.{number}").json()["turns"]) == 8
+        assert len(visitor.open(f"{path}&run=1.1").json()["turns"]) == 8 - number
+    assert numbers == [2]
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"result": null}',
+        b'{"result": null, "run": 1}',
+        b'{"run": ' + b"[" * 10**6,
+    ],
+)
+def test_a_head_that_no_player_writes_shows_nothing(
+    site: Site, resources: Resources, head: bytes
+) -> None:
+    match = running(resources)
+    resources.lines.replace(match, zlib.compress(head))
+    assert site.visitor().open(f"/match/{match}/live").status_code == 202
+
+
+HEAD = b'{"run": "1.1", "result": null, "turns": [], "faults": []}'
+SPACES = zlib.compress(b" " * 12 * 1024 * 1024)
+TURNS = b'{"after": 0, "faults": [], "result": null, "turns": [' + b"0," * 4_000_000 + b"0]}"
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("lines", [[b"no zlib"], [SPACES] * 3, [zlib.compress(TURNS)]])
+def test_lines_that_no_player_writes_show_nothing_and_are_not_decoded(
+    site: Site, resources: Resources, monkeypatch: pytest.MonkeyPatch, lines: list[bytes]
+) -> None:
+    """Who controls Redis can write them."""
+    match = running(resources)
+    monkeypatch.setattr(broadcast, "match_of", lambda _: pytest.fail("it is decoded"))
+    for line in (zlib.compress(HEAD), *lines):
+        resources.lines.add(match, line)
+    assert site.visitor().open(f"/match/{match}/live").status_code == 202

@@ -21,8 +21,9 @@ from sqlalchemy.orm import Session
 from cw.hub.matches import claims, interruptions, planning, results, sending
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.results import BattleResult, SlotResult
+from cw.hub.matches.results import BattleResult
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import SlotResult
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.sealing import Sealed

@@ -114,9 +114,31 @@ def test_a_link_that_was_changed_leads_nowhere(site: Site) -> None:
 def test_replays_and_maps_alone_are_signed(site: Site) -> None:
     with site.app.test_request_context("/"):
         assert link_to("maps/m.json").startswith("/objects/maps/m.json?sig=")
-        for key in ("avatars/a.webp", "bots/b_1/x", "backups/b.jsonl.gz", "replaysx"):
+        for key in (
+            "avatars/a.webp",
+            "bots/b_1/x",
+            "backups/b.jsonl.gz",
+            "replaysx",
+            "replays/",
+            "replays//x",
+            "replays/../backups/b.jsonl.gz",
+            "maps/./m.json",
+            "maps/m.json/..",
+            "replays/..\\backups",
+        ):
             with pytest.raises(ValueError, match="neither a replay nor a map"):
                 link_to(key)
+
+
+def test_a_link_of_one_kind_does_not_lead_to_another(site: Site) -> None:
+    for kind in objects.KINDS:
+        site.resources.objects.put_new(f"{kind}/same.json", kind.encode())
+    with site.app.test_request_context("/"):
+        replay, map_ = (link_to(f"{kind}/same.json") for kind in objects.KINDS)
+    visitor = site.visitor()
+    assert (visitor.open(replay).text, visitor.open(map_).text) == objects.KINDS
+    assert visitor.open(replay.replace("/replays/", "/maps/")).status_code == 403
+    assert visitor.open(map_.replace("/maps/", "/replays/")).status_code == 403
 
 
 def test_a_policy_names_no_store_where_there_is_only_a_folder(site: Site) -> None:

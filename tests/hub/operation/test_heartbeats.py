@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 
 import pytest
+from sqlalchemy import text
 
 from cw.errors import Failure
 from cw.hub.accounts import people
@@ -63,7 +64,7 @@ def test_each_role_lives_for_a_minute_after_it_was_seen(
     with resources.database.reading() as session:
         beats = heartbeats.live(session, hub_clock)
         assert heartbeats.by_role(beats) == {"pages": 0, "scheduler": 0, "worker": 1}
-        assert present(session, hub_clock).processes[0].figures["disk_free_bytes"] > 0
+        assert present(session, hub_clock).processes[0].figures.disk_free_bytes > 0
     hub_clock.advance(86_400)
     with resources.database.writing() as session:
         upkeep.sweep(session, hub_clock)
@@ -152,3 +153,19 @@ def test_the_lag_of_a_replica_is_that_of_its_last_tick(
         assert figure(with_replica, "replica_lag_seconds") == 30
     away = Replica("postgresql://postgres@127.0.0.1:9/x", resources.database)
     assert figure(replace(resources, replica=away), "replica_up") == 0
+
+
+WRITTEN = ('{"languages": "x"}', "[1]", "null", '"x"', '{"memory_bytes": "much"}')
+"""What a worker that was taken over may write of itself: its role in the database allows that."""
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("written", WRITTEN)
+def test_what_no_process_writes_of_itself_breaks_no_page(site: Site, written: str) -> None:
+    beat(site.resources, "a:1", "worker")
+    with site.resources.database.writing() as session:
+        session.execute(text("UPDATE heartbeats SET figures = :written"), {"written": written})
+    admin = site.player("Adam")
+    make_admin(site, "Adam")
+    pages = ("/bots/new", "/admin", "/admin/matches", "/metrics")
+    assert [admin.open(path).status_code for path in pages] == [200] * len(pages)

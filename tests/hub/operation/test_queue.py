@@ -83,14 +83,30 @@ BYTES = [
 """What is pushed into a queue."""
 
 
+HOSTILE = {
+    **message()["headers"],
+    "timelimit": ["a", "b"],
+    "shadow": [],
+    "stamps": 7,
+    "stamped_headers": [1],
+    "group": {},
+}
+"""Headers that Celery would read, and a hub never sends."""
+
+
 def test_what_the_hub_sends_is_read() -> None:
-    broker.check(message())
+    assert broker.read(message())["body"] == message()["body"]
+
+
+def test_no_other_header_is_passed_on_to_celery() -> None:
+    headers = broker.read(message(headers=HOSTILE | {"request_id": "abc"}))["headers"]
+    assert {name for name, value in headers.items() if value} == {"task", "id", "request_id"}
 
 
 @pytest.mark.parametrize("payload", UNREADABLE)
 def test_what_the_hub_does_not_send_is_no_message(payload: Any) -> None:
     with pytest.raises((ValueError, RecursionError)) as refused:
-        broker.check(payload)
+        broker.read(payload)
     assert isinstance(refused.value, (msgspec.DecodeError, ValueError, RecursionError))
 
 
@@ -202,8 +218,11 @@ def test_a_process_that_can_take_no_more_messages_ends(
         subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process,
     ):
         try:
-            redis.lpush(queue, b"no JSON")
-            until(lambda: redis.llen(queue) == 0)
+            body = body_of(
+                [["sweep" if role == "scheduler" else "play_match", -2], {}, NOTHING_FOLLOWS]
+            )
+            redis.lpush(queue, json.dumps(message(body=body, headers=HOSTILE)), b"no JSON")
+            until(lambda: (redis.llen(queue), redis.hlen("unacked")) == (0, 0))
             assert process.poll() is None
             redis.set(queue, "no list")
             _, log = process.communicate(timeout=SECONDS)

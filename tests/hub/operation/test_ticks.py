@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -27,8 +24,6 @@ from cw.hub.operation.settings import HubSettings
 from cw.hub.operation.tick import Steps, Ticker
 from cw.hub.site.formats import FORMATS, KINDS
 from cw.hub.site.processes.ticks import steps_of
-from cw.hub.store.database import Database
-from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import MatchState
 from tests.conftest import FakeClock
 from tests.hub.conftest import ON_SQLITE, StillClock
@@ -151,35 +146,3 @@ def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
 
 def raise_away() -> None:
     raise OperationalError("UPDATE", {}, ConnectionResetError())
-
-
-HANGS = """
-import sys, time
-from pathlib import Path
-from cw.hub.matches.playing import attempt
-from cw.hub.matches.playing.worker import Worker
-from cw.hub.operation.queue import CeleryQueue
-from cw.hub.operation.resources import open_resources
-from cw.hub.operation.settings import HubSettings
-from cw.hub.site.formats import KINDS
-
-async def hang(*_, **__):
-    time.sleep(600)
-
-attempt.run_match, attempt.OVERDUE = hang, 0.1
-settings = HubSettings(data=Path(sys.argv[1]), lease=1.0)
-Worker("me", 1, KINDS, ends_itself=True).play(open_resources(settings, CeleryQueue(settings)), 1)
-"""
-
-
-@pytest.mark.thorough
-def test_a_process_in_which_a_match_hangs_ends_itself(tmp_path: Path) -> None:
-    settings = HubSettings(data=tmp_path)
-    with closing(Database(settings.database)) as database:
-        upgrade(database)
-    with opened(settings, CeleryQueue(settings)) as resources:
-        assert planned(resources) == 1
-    ended = subprocess.run(
-        [sys.executable, "-c", HANGS, str(tmp_path)], cwd=ROOT, check=False, timeout=300
-    )
-    assert ended.returncode == 70

@@ -20,7 +20,7 @@ from cw.hub.operation.resources import Resources
 from cw.hub.pages.names import clean_name, is_visible, natural_order
 from tests.hub.conftest import ON_SQLITE, StillClock
 from tests.hub.ladder_rows import Rows
-from tests.hub.sites import Site, site_on
+from tests.hub.sites import PASSWORD, Site, site_on
 
 pytestmark = ON_SQLITE
 
@@ -93,7 +93,7 @@ def as_display_name(site: Site, name: str) -> str:
 
 
 def as_token(site: Site, name: str) -> str:
-    values = {"token_name": name, "days": "30", "read": "y"}
+    values = {"token_name": name, "days": "30", "read": "y", "token_password": PASSWORD}
     page = site.player("Ada").fill("/settings/tokens", on="/settings", **values)
     return page.text if page.status_code == 422 else ""
 

@@ -46,6 +46,29 @@ def test_a_site_on_https_sends_others_there(opened_site: object) -> None:
     assert answer.status_code == 308
     assert answer.headers["Location"] == "https://hub.example/login?next=/settings"
     assert visitor.send_form("/login", {}).status_code == 403
+    moved = visitor.open("/%0d%0aX:1")
+    assert (moved.status_code, moved.headers["Location"]) == (
+        308,
+        "https://hub.example/%0D%0AX%3A1",
+    )
+
+
+def test_an_address_is_the_same_in_both_forms(opened_site: object) -> None:
+    """A server that listens on IPv6 and IPv4 is told of the latter in the form of the former."""
+    site = opened_site(metrics_network=("203.0.113.0/24",), trusted_proxy=("10.0.0.0/8",))  # type: ignore[operator]
+    for address, status in (("203.0.113.9", 200), ("198.51.100.1", 404)):
+        for written in (address, f"::ffff:{address}"):
+            environ = {"REMOTE_ADDR": written}
+            assert (
+                site.app.test_client().get("/metrics", environ_overrides=environ).status_code
+                == status
+            )
+    proxied = site.app.test_client().get(
+        "/metrics",
+        environ_overrides={"REMOTE_ADDR": "::ffff:10.0.0.7"},
+        headers={"X-Forwarded-For": "203.0.113.9"},
+    )
+    assert proxied.status_code == 200
 
 
 def test_a_site_on_https_has_a_cookie_for_https_alone(opened_site: object) -> None:

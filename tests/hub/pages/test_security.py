@@ -50,6 +50,7 @@ WHO = {
     "POST /settings/delete": "json",
     "GET /settings/data.zip": "player",
     "POST /settings/github": "player",
+    "POST /settings/github/connect": "own",
     "POST /settings/tokens": "player",
     "POST /settings/tokens/x/revoke": "own",
     "GET /login/github": "missing",
@@ -182,7 +183,7 @@ WHO = {
     "GET /match/x/replay": "missing",
     "GET /match/x/download": "missing",
     "GET /replay/x": "missing",
-    "GET /objects/x": "signed",
+    "GET /objects/maps/x": "signed",
     "GET /t/": "all",
     "GET /t/x/": "missing",
     "GET /t/x/events": "missing",
@@ -239,7 +240,7 @@ def routes_of(app: Flask) -> set[str]:
     for rule in app.url_map.iter_rules():
         if rule.endpoint.partition(".")[0] in OF_OTHERS:
             continue
-        address = rule.rule.replace("<path:key>", "x")
+        address = rule.rule.replace("<any('replays', 'maps'):kind>/<path:name>", "maps/x")
         acts = "<any('lock', 'unlock', 'end-sessions', 'confirm-email'):verb>"
         address = address.replace(acts, "lock")
         for name, value in names.items():

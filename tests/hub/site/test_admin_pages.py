@@ -16,11 +16,12 @@ from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import CHECK, NewBot
 from cw.hub.competitions import verbs as competitions
 from cw.hub.operation.health import counts
+from cw.hub.operation.health.heartbeats import Beat, Figures
 from cw.hub.site.admin.lists import PER_PAGE
 from cw.hub.site.admin.log import words_of as words_of_detail
 from cw.hub.site.admin.overview import Service, Slow, problems
 from cw.hub.site.monitoring.figures import Present
-from cw.hub.store.tables import Bot, CompetitionHost, Heartbeat, Match
+from cw.hub.store.tables import Bot, CompetitionHost, Match
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.program import make_admin
 from tests.hub.sites import Site, Visitor, words_of
@@ -111,15 +112,17 @@ def test_a_site_that_is_well_has_no_problems() -> None:
 
 
 def test_each_thing_that_is_wrong_is_a_problem() -> None:
-    full = Heartbeat(role="worker", process="a:1", seen_at=NOW)
-    full.figures = {"disk_free_bytes": 9, "disk_bytes": 100}
-    gone = replace(WELL, silent=[Heartbeat(role="pages", process="b:2", seen_at=NOW)])
+    pages = Beat("b:2", "pages", "1", NOW, NOW, Figures())
+    full = pages._replace(
+        process="a:1", role="worker", figures=Figures(disk_free_bytes=9, disk_bytes=100)
+    )
+    gone = replace(WELL, silent=[pages])
     slow = replace(WELL, slow=Slow(1, NOW - timedelta(days=2)))
     ages = {"tick": 5.0, "back-up": 60.0}
     assert words_about(ages={"back-up": 60.0}) == ["No scheduler is running"]
     assert words_about(ages=ages | {"tick": 61}) == ["No scheduler is running"]
     assert words_about(gone) == ["No process in the role pages is running any more."]
-    assert words_about(gone, processes=[Heartbeat(role="pages", figures={})]) == []
+    assert words_about(gone, processes=[pages]) == []
     assert words_about(processes=[full]) == ["The disk of a"]
     assert words_about(ages={"tick": 5.0}) == ["No back-up has been made yet."]
     assert words_about(ages=ages | {"back-up": 93_601}) == ["The last back-up is too old."]

@@ -18,7 +18,7 @@ from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import Bot, Match, Ticket
 from tests.hub.program import Program, make_admin, new_token, program_of
 from tests.hub.site.test_api import SWARM, registered
-from tests.hub.sites import Site
+from tests.hub.sites import PASSWORD, Site
 
 OPERATIONS = operations_of(FORMATS)
 
@@ -29,7 +29,7 @@ NEEDS = {
     "bot_ratings": None,
     "bot_opponents": None,
     "bot_matches": None,
-    "bot_checks": "any",
+    "bot_checks": "owner",
     "list_matches": None,
     "match": None,
     "match_replay": None,
@@ -54,15 +54,18 @@ NEEDS = {
     "retire_bot": "bots",
     "suspend_bot": "admin",
     "restore_bot": "admin",
-    "bot_versions": "any",
-    "bot_version": "any",
+    "bot_versions": "read",
+    "bot_version": "read",
     "save_version": "bots",
     "use_version": "bots",
     "begin_challenge": "bots",
-    "challenge": "any",
+    "challenge": "owner",
     "stop_challenge": "bots",
 }
 """What a token must allow, by the name of each route."""
+
+OWNERS = ("read", "admin")
+"""The tokens that show what only its owner and admins see."""
 
 NAMES = {
     "bot_id": "b_0",
@@ -105,7 +108,7 @@ def test_each_route_is_closed_to_each_token_that_does_not_allow_it(site: Site) -
             code = status_of(program, name)
             if kind == "garbage" or (kind == "none" and needed):
                 assert code == 401, (name, kind, code)
-            elif needed in (None, "any", kind):
+            elif needed in (None, "any", kind) or (needed == "owner" and kind in OWNERS):
                 assert code in PERMITTED, (name, kind, code)
             else:
                 assert code == 403, (name, kind, code)
@@ -209,7 +212,14 @@ def test_the_database_knows_the_digest_alone_and_when_a_token_was_used(site: Sit
 
 def test_a_token_is_made_on_the_settings_page_shown_once_and_revoked(site: Site) -> None:
     ann = site.player("Ann")
-    answer = ann.fill("/settings/tokens", on="/settings", token_name="ci", days="90", bots="y")
+    answer = ann.fill(
+        "/settings/tokens",
+        on="/settings",
+        token_name="ci",
+        days="90",
+        bots="y",
+        token_password=PASSWORD,
+    )
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"
     assert "Copy it now. It is shown only once." in answer.text
@@ -237,8 +247,11 @@ def test_a_token_is_refused_with_a_word_at_its_field(site: Site) -> None:
         ({"token_name": "n" * 41}, "The name must be at most 40 characters long"),
         ({"days": "366"}, "Please choose how long it is valid"),
         ({"read": ""}, "Please choose what the token may do"),
+        ({"token_password": ""}, "Your password is incorrect"),
+        ({"token_password": "guessed"}, "Your password is incorrect"),
     ):
-        values = {"token_name": "ci", "days": "30", "read": "y"} | changed
+        values = {"token_name": "ci", "days": "30", "read": "y", "token_password": PASSWORD}
+        values |= changed
         values = {name: value for name, value in values.items() if value}
         refused = ann.fill("/settings/tokens", on="/settings", **values)
         assert refused.status_code == 422, words
@@ -247,7 +260,14 @@ def test_a_token_is_refused_with_a_word_at_its_field(site: Site) -> None:
         new = tokens.NewToken("ci", frozenset({"read"}), 365)
         for _ in range(10):
             tokens.create(session, site.clock, 1, new, "Ann")
-    full = ann.fill("/settings/tokens", on="/settings", token_name="ci", days="30", read="y")
+    full = ann.fill(
+        "/settings/tokens",
+        on="/settings",
+        token_name="ci",
+        days="30",
+        read="y",
+        token_password=PASSWORD,
+    )
     assert "You have 10 tokens. Please revoke one first." in full.text
 
 
@@ -255,7 +275,8 @@ def test_ten_tokens_an_hour_are_made_and_refused_forms_are_not_counted(site: Sit
     ann = site.player("Ann")
 
     def make(**values: str) -> int:
-        code = ann.fill("/settings/tokens", on="/settings", days="30", **values).status_code
+        known = {"days": "30", "token_password": PASSWORD}
+        code = ann.fill("/settings/tokens", on="/settings", **known, **values).status_code
         if code == 200:
             revoke(site)
         return code

@@ -26,6 +26,7 @@ from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.matches import planning
 from cw.hub.matches.planning import Plan, Seat
 from cw.hub.matches.playing import attempt
+from cw.hub.matches.playing.line_up import LineUp
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation import keys
 from cw.hub.operation.backup import backups
@@ -118,14 +119,14 @@ def test_a_match_takes_a_rotated_secret_at_its_next_progress(
     monkeypatch.setattr(attempt, "RENEWED", 0.05)
     ann = Owner(resources)
     bot = RotatingBot(ann)
-    take = attempt.Attempt.take_secrets
+    take = LineUp.take_secrets
 
-    def note_claim(playing: attempt.Attempt, seats: Iterable[ClaimedSeat]) -> None:
+    def note_claim(playing: LineUp, seats: Iterable[ClaimedSeat]) -> None:
         take(playing, seats)
         if bot.old and seats:
             bot.claim.set()
 
-    monkeypatch.setattr(attempt.Attempt, "take_secrets", note_claim)
+    monkeypatch.setattr(LineUp, "take_secrets", note_claim)
     with serving(Broken("rotating", "", "", turn=bot.turn)) as address:
         ME.play(resources, planned(ann, bot, address, max_turns=20))
     assert bot.old not in ("", bot.secret)

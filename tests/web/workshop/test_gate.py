@@ -61,7 +61,7 @@ def test_a_token_runs_nothing_by_itself(workshop: Workshop, stranger: FlaskClien
         {"Origin": f"https://{HOST}"},
         {"Host": "evil.example"},
         {"Host": "localhost:4321"},
-        {"Host": "127.0.0.1"},
+        {"Host": "[::1]:4321"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ],

@@ -10,6 +10,7 @@ from typing import Any
 from cw.cli.hub.tournament.acting import counted
 from cw.cli.hub.tournament.cards import address_of, documents_of, refuse_existing, write_cards
 from cw.cli.hub.user import opened, tell
+from cw.documents.toml import read_toml
 from cw.errors import UsageError
 from cw.hub.clock import utc_now
 from cw.hub.competitions import verbs as competitions
@@ -17,7 +18,6 @@ from cw.hub.competitions.dates import Dates
 from cw.hub.competitions.tournament.config import (
     LARGEST_FILE,
     read_config,
-    read_table,
     team_lines,
     with_teams,
 )
@@ -81,9 +81,7 @@ def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> Non
 
 def config_of(options: NewTournament) -> TournamentConfig:
     """Return what a tournament is made from: its file, the list of teams, what was typed."""
-    table = (
-        {} if options.config is None else read_table(read_bounded(options.config), options.config)
-    )
+    table = {} if options.config is None else read_toml(options.config, LARGEST_FILE)
     try:
         config = read_config(table, options.slug, options.game)
     except UsageError as error:

@@ -135,6 +135,8 @@ def words_of(
         return news_of(session, resources.settings, claim) if is_wanted else None
     if claim.kind == "moving":
         return letters.about_move(resources.settings)
+    if claim.kind == "github":
+        return letters.about_github(resources.settings)
     link = link_to(resources.settings, claim.kind, ticket_of(resources, claim))
     return letters.with_link(claim.kind, link, resources.settings.signed_by)
 

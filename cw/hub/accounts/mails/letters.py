@@ -37,6 +37,14 @@ MOVING: Final = (
     "{address}/settings",
 )
 
+GITHUB: Final = (
+    "Somebody who is logged in to your {site} account has connected it to GitHub, or disconnected "
+    "it.",
+    "If it was you, there is nothing to do. If not, change your password now, and disconnect GitHub"
+    " if it is connected; a new password alone does not do that:",
+    "{address}/settings",
+)
+
 INACTIVE: Final = (
     "Your bot {name} is inactive: it could not be reached three times in a row. The last error: "
     "{reason}",
@@ -102,6 +110,14 @@ def about_move(settings: HubSettings) -> Words:
     facts = {"site": settings.signed_by, "address": settings.address}
     return Words(
         "Your e-mail address is about to change", tuple(text.format(**facts) for text in MOVING)
+    )
+
+
+def about_github(settings: HubSettings) -> Words:
+    """Return the words of a mail that GitHub was connected or disconnected."""
+    facts = {"site": settings.signed_by, "address": settings.address}
+    return Words(
+        "The log-in with GitHub has changed", tuple(text.format(**facts) for text in GITHUB)
     )
 
 

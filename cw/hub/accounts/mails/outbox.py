@@ -20,9 +20,9 @@ NewsKind: TypeAlias = Literal["inactive", "announce", "digest"]
 """That a bot cannot be reached; what the host of a tournament announces; what has happened in a day
 or a week. Each can be turned off."""
 
-MailKind: TypeAlias = Literal["reset", "verify", "email", "moving"] | NewsKind
+MailKind: TypeAlias = Literal["reset", "verify", "email", "moving", "github"] | NewsKind
 """To reset a password, to confirm an address, or a new one; that another address shall take the
-place of this one; news."""
+place of this one; that GitHub was connected or disconnected; news."""
 
 PAUSES: Final = (1, 4, 16, 64)
 """Minutes between the attempts to send a mail."""

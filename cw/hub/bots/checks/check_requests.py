@@ -12,6 +12,7 @@ from cw.hub.accounts.access.actor import player
 from cw.hub.accounts.pages import must_confirm
 from cw.hub.bots.checks import asking
 from cw.hub.bots.checks.asking import TooOften
+from cw.hub.bots.shares import checks as shares
 from cw.hub.bots.verbs import CHECK, Checked
 from cw.hub.bots.views import BotView
 from cw.hub.operation.queue import CHECKS, PROGRAMS
@@ -77,6 +78,13 @@ def queue_of(*, is_program: bool) -> str:
 
 
 def send_for(owner: str, bot: int, *, is_program: bool) -> bool:
-    """Send the check of a bot, of a program to where programs are run; return whether it was."""
-    queue = queue_of(is_program=is_program)
-    return asking.send(resources(), CHECK, bot, owner, visitor(), queue)
+    """Send the check of a bot, of a program to where programs are run; False if it was not.
+
+    That of a program waits for its turn then: no sweep asks programs.
+    """
+    hub, queue = resources(), queue_of(is_program=is_program)
+    is_sent = asking.send(hub, CHECK, bot, owner, visitor(), queue)
+    if is_program and not is_sent:
+        with hub.database.writing() as session:
+            shares.wait(session, hub.clock, bot)
+    return is_sent or is_program

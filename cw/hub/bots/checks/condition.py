@@ -11,8 +11,9 @@ from typing import Any, Final, Literal, TypeAlias
 from sqlalchemy import select, union_all
 from sqlalchemy.orm import Session
 
-from cw.hub.bots.checks.health import PROTOCOL_STEPS, UNREACHABLE
+from cw.hub.bots.checks.health import PROTOCOL_STEPS
 from cw.hub.bots.versions.verbs import failed_step
+from cw.hub.players.messages import UNREACHABLE
 from cw.hub.store.tables import Bot, BotStatus, Match, MatchParticipant
 
 LAST: Final = 5

@@ -41,9 +41,6 @@ AT_ONCE: Final = 1000
 AGAIN: Final = timedelta(minutes=1)
 """After a failure, until an ACTIVE bot is asked again."""
 
-UNREACHABLE: Final = frozenset({"startup", "disconnected", "timeout", "crashed"})
-"""The kinds of faults that say that nothing answers, or not in time."""
-
 MAIL_PAUSE: Final = timedelta(days=1)
 """Between two mails about the same bot, at least."""
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
@@ -15,71 +11,88 @@ from sqlalchemy.orm import Session
 
 from cw.arena.bot_settings import SECRET_SETTINGS
 from cw.arena.bots import BotSpec
-from cw.errors import Failure, UsageError
-from cw.games.registry import load_admission
-from cw.games.rules import Fault
-from cw.hub.bots import builds
+from cw.arena.transports.base_address import check_base
+from cw.errors import UsageError
+from cw.hub.bots import builds, programs
 from cw.hub.bots.addresses import INSECURE, address_problem, isolation_of
 from cw.hub.bots.checks import asking
 from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.checks.health import CheckTarget, HostingOf, always_sandboxed
-from cw.hub.bots.programs import hosting_of_people, object_key, sandbox_of, unpacked
-from cw.hub.bots.seats import PROGRAM, ClaimedSeat
+from cw.hub.bots.programs import hosting_here, sandbox_of
+from cw.hub.bots.seats import ClaimedSeat
+from cw.hub.bots.shares import checks as shares
+from cw.hub.bots.verbs import CHECK
 from cw.hub.operation.health import logs
+from cw.hub.operation.queue import PROGRAMS
 from cw.hub.operation.resources import Resources
-from cw.matches.checks.bot import Candidate, alone, check, probe
-
-AT_ONCE: Final = 100
-"""Bots that are asked at the same time."""
-
-OWN_AT_ONCE: Final = 3
-"""Those of one owner among them."""
+from cw.hub.players.messages import Answered, Answers, Ask, Built, Check, Question
+from cw.hub.players.players import Defect, Distrusted
 
 logger = logging.getLogger(__name__)
 
 Step: TypeAlias = Mapping[str, Any]
 
-
-@dataclass(slots=True)
-class Steps:
-    """The steps of a check so far (see `checks.CheckReport`)."""
-
-    entries: list[Step] = field(default_factory=list)
-
-    def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step."""
-        self.entries.append(entry_of(name, problem, fix))
-        return problem is None
-
-    def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
-        """Note a step that makes no bot inactive."""
-        self.entries.append({**entry_of(name, problem, fix), "warning": True})
+UNFINISHED: Final[Step] = {
+    "step": "program",
+    "ok": False,
+    "problem": "The check could not be finished, by an error of the site.",
+    "fix": "Check the bot again.",
+}
 
 
-def entry_of(name: str, problem: Fault | str | None, fix: str) -> Step:
-    """Return a step as rows of bots keep it."""
-    if problem is None:
-        return {"step": name, "ok": True}
-    sentence = problem.sentence if isinstance(problem, Fault) else problem
-    return {"step": name, "ok": False, "problem": sentence, "fix": fix}
-
-
-def check_bot(
+def check_bot(  # noqa: PLR0913 - who has asked for it, and where it runs
     resources: Resources,
     bot: int,
     owner: str = "",
     visitor: str = "",
     *,
+    worker: str = "",
+    experiments: Collection[str] = (),
     hosting_of: HostingOf = always_sandboxed,
-) -> None:
-    """Check a bot in full. Twice: asked twice. Late: what came of it is not written.
+) -> bool:
+    """Check a bot in full; return whether it ran a program.
 
-    `owner` and `visitor` are those who may have the next one checked afterwards.
+    Late: what came of it is not written. `owner` and `visitor` are those who may have the next one
+    checked afterwards. A program that exceeds its owner's share of the places waits.
     """
     try:
-        check_now(resources, bot, hosting_of)
+        with resources.database.reading() as session:
+            target = bot_health.check_target(session, bot, hosting_of)
+        if target is None or target.seat is None:
+            check_now(resources, bot, hosting_of)
+            forget_waiting(resources, bot)
+            return False
+        with resources.database.writing() as session:
+            if not shares.begin(session, resources.clock, bot, worker, experiments):
+                return False
+        try:
+            check_now(resources, bot, hosting_of)
+        finally:
+            with resources.database.writing() as session:
+                shares.end(session, bot)
+        return True
     finally:
         asking.release(resources.rate_counts, owner, visitor)
+
+
+def send_waiting(resources: Resources) -> None:
+    """Send the checks of programs that wait for a place. Idempotent."""
+    with resources.database.reading() as session:
+        if not shares.any_waits(session):
+            return
+    with resources.database.writing() as session:
+        due = shares.take_due(session, resources.clock)
+    for bot in due:
+        resources.queue.send(CHECK, bot, queue=PROGRAMS)
+
+
+def forget_waiting(resources: Resources, bot: int) -> None:
+    """Forget that the check of a bot waits which has no program any more."""
+    with resources.database.reading() as session:
+        waits = shares.any_waits(session)
+    if waits:
+        with resources.database.writing() as session:
+            shares.forget(session, bot)
 
 
 def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:
@@ -90,12 +103,20 @@ def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:
         if target is None:
             return
         logs.note(bot_id=target.bot_id)
-        if target.seat is not None:
-            steps = steps_of_program(resources, target, target.seat)
-        else:
-            steps = asyncio.run(steps_of(resources, target))
-        if not (note(resources, target, steps) and target.is_waiting):
+        try:
+            steps = steps_of(resources, target)
+        except (Distrusted, Defect) as error:
+            logger.error("the check of %s: %s", target.bot_id, error)
+            steps = [UNFINISHED]
+        if steps is None or not (note(resources, target, steps) and target.is_waiting):
             return
+
+
+def steps_of(resources: Resources, target: CheckTarget) -> Sequence[Step] | None:
+    """Return the steps of a full check; None for what cannot be asked now."""
+    if target.seat is not None:
+        return steps_of_program(resources, target, target.seat)
+    return next((steps for _, steps in asked(resources, [target])), None)
 
 
 def steps_of_program(
@@ -105,15 +126,20 @@ def steps_of_program(
     settings = resources.settings
     chosen, tournament, options = target.hosting
     isolation = isolation_of(settings, sandbox_of(settings, tournament))
-    hosting = chosen if tournament else hosting_of_people(settings)
-    with unpacked(resources.objects, target.game, [seat], hosting) as programs:
-        bot = programs[seat.name]
-        if bot.kind == "absent":
-            return [{"step": "program", "ok": False, "problem": bot.target, "fix": ""}]
-        candidate = Candidate(target.game, bot, {}, isolation, options)
-        steps = [step.to_json() for step in check(candidate)]
-        key = object_key(seat.bot_id, seat.spec.removeprefix(PROGRAM))
-        return [*builds.warning_steps(resources.objects, key), *steps]
+    hosting = hosting_here(settings, tournament, chosen)
+    if hosting == "off":
+        return [{"step": "program", "ok": False, "problem": programs.NO_PROGRAMS, "fix": ""}]
+    seats = [seat]
+    task = Check(target.game, programs.placeholder(seat, hosting), isolation, dict(options))
+    steps: Sequence[Step] = ()
+    sent = programs.sent(resources.objects, seats, hosting)
+    with resources.players.play(task, sent) as play:
+        for message in play:
+            if isinstance(message, Built):
+                programs.store_built(resources.objects, seats, message)
+            elif isinstance(message, Answers):
+                steps = message.steps
+    return [*builds.warning_steps(resources.objects, programs.key_of(seat)), *steps]
 
 
 def sweep_bots(resources: Resources) -> None:
@@ -126,7 +152,8 @@ def sweep_bots(resources: Resources) -> None:
         due = bot_health.take_due(session, resources.clock, every)
     with resources.database.reading() as session:
         due = [target for target in due if may_be_asked(session, resources, target)]
-    asyncio.run(ask_all(resources, due))
+    for target, steps in asked(resources, due, health_alone=True):
+        note(resources, target, steps, health_alone=target.is_known)
 
 
 def may_be_asked(session: Session, resources: Resources, target: CheckTarget) -> bool:
@@ -135,28 +162,6 @@ def may_be_asked(session: Session, resources: Resources, target: CheckTarget) ->
         return True
     requests = asking.ONE if target.is_known else asking.CHECK
     return asking.may_claim(session, resources.rate_counts, target.owner, target.endpoint, requests)
-
-
-async def ask_all(resources: Resources, due: Sequence[CheckTarget]) -> None:
-    """Ask bots, so many at the same time, few of each owner, and write what came of each."""
-    places = asyncio.Semaphore(AT_ONCE)
-    own_places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(OWN_AT_ONCE))
-    # A name server that is silent keeps a thread for longer than its bot is waited for.
-    threads = ThreadPoolExecutor(2 * AT_ONCE)
-    asyncio.get_running_loop().set_default_executor(threads)
-
-    async def ask(target: CheckTarget) -> None:
-        async with own_places[target.owner], places:
-            try:
-                steps = await steps_of(resources, target, health_alone=target.is_known)
-            except Failure:
-                logger.exception(
-                    "the bot %s cannot be asked", target.bot_id, extra={"bot_id": target.bot_id}
-                )
-                return
-        await asyncio.to_thread(note, resources, target, steps, health_alone=target.is_known)
-
-    await asyncio.gather(*map(ask, due))
 
 
 def note(
@@ -169,35 +174,63 @@ def note(
         return bot_health.note_check(session, resources.clock, target, steps)
 
 
-async def steps_of(
-    resources: Resources, target: CheckTarget, *, health_alone: bool = False
-) -> Sequence[Step]:
-    """Ask a bot for its health and, unless told otherwise, whether it speaks the protocol."""
-    problem = address_problem(target.endpoint, resources.settings, is_house=target.is_house)
-    if problem == INSECURE:
-        return [{"step": "address", "ok": False, "problem": INSECURE, "fix": ""}]
+def asked(
+    resources: Resources, targets: Sequence[CheckTarget], *, health_alone: bool = False
+) -> Iterator[tuple[CheckTarget, Sequence[Step]]]:
+    """Ask bots all at once; yield each with its steps as soon as it has answered.
+
+    One that cannot be asked, for a reason that is not its own, is left out. With `health_alone`
+    those that are known to speak the protocol are not asked whether they do.
+    """
+    others: list[CheckTarget] = []
+    for target in targets:
+        if problem := refusal_of(resources, target):
+            yield target, [{"step": "address", "ok": False, "problem": problem, "fix": ""}]
+        else:
+            others.append(target)
+    if not others:
+        return
+    questions = (
+        question_of(resources, target, health_alone=health_alone and target.is_known)
+        for target in others
+    )
+    with resources.players.play(Ask(tuple(questions))) as play:
+        for message in play:
+            if not isinstance(message, Answered):
+                continue
+            target = others[message.number]
+            if message.steps is not None:
+                yield target, message.steps
+            else:
+                about = {"bot_id": target.bot_id}
+                logger.error(
+                    "the bot %s cannot be asked: %s", target.bot_id, message.trouble, extra=about
+                )
+
+
+def refusal_of(resources: Resources, target: CheckTarget) -> str:
+    """Return why a bot is not asked at its address, for people; "" if it is."""
+    settings = resources.settings
+    if address_problem(target.endpoint, settings, is_house=target.is_house) == INSECURE:
+        return INSECURE
     try:
-        return await steps_by_game(resources, target, health_alone=health_alone)
+        check_base(target.endpoint)
     except UsageError as error:
-        return [{"step": "address", "ok": False, "problem": str(error), "fix": ""}]
+        return str(error)
+    return ""
 
 
-async def steps_by_game(
-    resources: Resources, target: CheckTarget, *, health_alone: bool
-) -> Sequence[Step]:
-    """Ask a bot by the admission of its game; by the steps of its checks where it has none."""
+def question_of(resources: Resources, target: CheckTarget, *, health_alone: bool) -> Question:
+    """Return what a bot is asked."""
     sealed = target.secret
     secret = resources.sealer.open(sealed, target.secret_row).decode() if sealed.data else ""
     settings = {**target.settings, "bot_id": target.bot_id}
-    bot = BotSpec(target.name, "http", target.endpoint.rstrip("/"), settings)
-    secrets = {bot.name: dict.fromkeys(SECRET_SETTINGS, secret)} if secret else {}
-    isolation = isolation_of(resources.settings, house=[bot.name] if target.is_house else ())
-    candidate = Candidate(target.game, bot, secrets, isolation)
-    admission = load_admission(target.game)
-    if admission is None:
-        return [step.to_json() for step in await probe(candidate)]
-    steps = Steps()
-    async with alone(candidate) as (referee, player):
-        if await admission.health(referee, player, steps) and not health_alone:
-            await admission.protocol(referee, player, steps)
-    return steps.entries
+    bot = BotSpec(target.name, "http", check_base(target.endpoint), settings)
+    return Question(
+        target.game,
+        bot,
+        dict.fromkeys(SECRET_SETTINGS, secret) if secret else {},
+        isolation_of(resources.settings, house=[bot.name] if target.is_house else ()),
+        target.owner,
+        health_alone,
+    )

@@ -9,12 +9,13 @@ from typing import Final
 
 from flask import Response, abort, render_template, request, send_file
 
-from cw.hub.bots import packages, programs
+from cw.hub.bots import programs
 from cw.hub.bots.versions import views
 from cw.hub.bots.versions.comparing import compare
 from cw.hub.bots.versions.views import Version
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.players import packages
 
 NO_VERSION: Final = "There is no such version."
 

@@ -14,9 +14,6 @@ from cw.hub.clock import Clock
 from cw.hub.operation.health import heartbeats
 from cw.kits import LANGUAGES
 
-FIGURE: Final = "languages"
-"""What processes that run programs say of themselves beside their figures."""
-
 ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "javascript": ("node", "--version"),
     "php": ("php", "--version"),
@@ -28,7 +25,7 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """How the version is asked of what runs or compiles a language; Python is our own."""
 
-NUMBER: Final = re.compile(r"\d+(\.\d+)+")
+NUMBER: Final = re.compile(r"(?<!\d)\d+(\.\d+)+")
 PATIENCE: Final = 10.0
 """Seconds that a program has to say its version."""
 
@@ -57,7 +54,7 @@ def version_of(command: tuple[str, ...]) -> str:
 
 def offered(session: Session, clock: Clock) -> dict[str, str]:
     """Return the versions of the languages that live workers run, by what kits call them."""
-    reports = [beat.figures.get(FIGURE) or {} for beat in heartbeats.live(session, clock)]
+    reports = [beat.figures.languages for beat in heartbeats.live(session, clock)]
     return {
         name: next(versions[name] for versions in reports if name in versions)
         for name in LANGUAGES

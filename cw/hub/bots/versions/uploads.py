@@ -7,12 +7,13 @@ from typing import Final
 from flask import request
 
 from cw.errors import UsageError
-from cw.hub.bots import packages, verbs
-from cw.hub.bots.packages import LARGEST, NO_FILE, Package
+from cw.hub.bots import verbs
 from cw.hub.bots.versions import verbs as versions
 from cw.hub.bots.versions.verbs import NO_VERSION, Upload
 from cw.hub.operation.resources import Resources
 from cw.hub.pages.queries import whole_number
+from cw.hub.players import packages
+from cw.hub.players.packages import LARGEST, NO_FILE, Package
 from cw.hub.store.objects import ObjectStore
 
 LONGEST_NOTE: Final = 120

@@ -12,18 +12,21 @@ from cw.errors import UsageError, choices
 from cw.games.rules import Json
 from cw.hub.accounts.access.actor import actor, players_only_json
 from cw.hub.accounts.pages import must_confirm
-from cw.hub.bots import packages
+from cw.hub.bots.shares import places
+from cw.hub.bots.shares.rule import refusal
 from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop import drafts, tasks
 from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.bots.workshop.opponents import own_versions
 from cw.hub.bots.workshop.pages import language_of, own_draft, refuse_unfit, routes
-from cw.hub.bots.workshop.pieces import MATCH, REPLAYS, TURNS, match_so_far, turn_in
 from cw.hub.bots.workshop.replays import known_replays
 from cw.hub.bots.workshop.tasks import Kind, New, Task
 from cw.hub.bots.workshop.work import DO
 from cw.hub.operation.queue import WORKSHOP
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.players import packages
+from cw.hub.players.messages import MATCH, REPLAYS, TURNS
+from cw.hub.players.pieces import match_so_far, turn_in
 from cw.hub.store.database import Reading
 from cw.web.workshop.desk import WantedRun
 from cw.web.workshop.own_desk import drawn
@@ -38,6 +41,16 @@ RUN_FIRST: Final = "run the bot first, then ask it about a turn"
 STOPPED: Final = "you have stopped it"
 AGAIN: Final = "Try it again: your draft is as you left it."
 NO_MACHINE: Final = "It waits: no machine that runs programs is available right now."
+
+OWN_SHARE: Final = (
+    "It waits: your programs use {used} of {places} places, the most while others wait. "
+    "It begins when one of your matches ends."
+)
+TESTS_SHARE: Final = (
+    "It waits: half of the places are kept for matches, and all others are in use. "
+    "It begins when one of them is free."
+)
+TURNS_TAKEN: Final = "It waits: there is one place for programs, and matches and tests take turns."
 
 LONGEST_NUMBER: Final = 7
 
@@ -224,13 +237,23 @@ def ending(kind: Kind, task: Task) -> str:
 
 
 def waiting(session: Reading, kind: Kind, task: Task) -> str:
-    """Return for what a task waits."""
+    """Return for what a task waits, and what happens next."""
     running = tasks.own_running(session, task.user_id)
     if running is not None:
         return f"It waits for the end of your {NAMES[running]}."
-    if not languages.offered(session, resources().clock):
+    clock = resources().clock
+    if not languages.offered(session, clock):
         return NO_MACHINE
-    return f"It waits: {ordinal(tasks.ahead_of(session, kind, task) + 1)} in the queue."
+    load = places.load_of(session, clock, [task.user_id])
+    refused = refusal(places.test_of(task.user_id), load)
+    place = ordinal(tasks.ahead_of(session, kind, task) + 1)
+    if load.places == 1 and refused:
+        return f"{TURNS_TAKEN} It is {place} in the queue."
+    if refused == "account":
+        return OWN_SHARE.format(used=load.used_by(task.user_id), places=load.places)
+    if refused == "kind":
+        return f"{TESTS_SHARE} It is {place} in the queue."
+    return f"It waits: {place} in the queue."
 
 
 def ordinal(number: int) -> str:

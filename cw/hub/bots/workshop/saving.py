@@ -13,8 +13,8 @@ from cw.errors import CapacityError, ProtocolError, UsageError
 from cw.hub.accounts.access.actor import player, players_only, players_only_json
 from cw.hub.accounts.forms import first_errors
 from cw.hub.accounts.pages import go, must_confirm
-from cw.hub.bots import packages, verbs, views
 from cw.hub.bots import pages as bots
+from cw.hub.bots import verbs, views
 from cw.hub.bots.checks import check_requests
 from cw.hub.bots.checks.check_requests import CONFIRM
 from cw.hub.bots.verbs import NewBot
@@ -31,6 +31,7 @@ from cw.hub.pages.parts import notice
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.players import packages
 from cw.web.workshop.workshop_routes import body, reply
 
 REFUSED: Final = (CapacityError, ProtocolError, UsageError)

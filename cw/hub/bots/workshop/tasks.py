@@ -6,20 +6,28 @@ has asked for waits. Others are served in the order in which they asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from cw.games.rules import Json
+from cw.hub.bots.shares import places
 from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.clock import Clock
 from cw.hub.operation.resources import Resources
-from cw.hub.store.tables import TaskKind, TaskState, User, WorkshopPiece, WorkshopTask
+from cw.hub.players.messages import Piece
+from cw.hub.store.tables import (
+    ProgramCheck,
+    TaskKind,
+    TaskState,
+    User,
+    WorkshopPiece,
+    WorkshopTask,
+)
 
 Kind: TypeAlias = TaskKind
 
@@ -35,6 +43,9 @@ PATIENCE: Final = timedelta(seconds=2)
 """How long anything else waits before a series gives way to it."""
 
 IS_SERIES: Final = WorkshopTask.kind == "series"
+
+LOOKED_AT: Final = 20
+"""People among whom the next one is looked for: those before have used up their share."""
 
 SENT_AGAIN: Final = timedelta(seconds=60)
 """How long after its message a task that nobody has claimed is sent again."""
@@ -85,17 +96,6 @@ class Claim:
     worker: str
     report: Json
     """What was told of it before it gave way; None for one that begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A piece of what a task tells: what its kind says, of the numbers from `first` to `last`."""
-
-    kind: str
-    first: int
-    last: int
-    data: bytes
-    """Packed."""
 
 
 class News(NamedTuple):
@@ -161,25 +161,35 @@ def own_running(session: Session, user: int) -> TaskKind | None:
     return session.scalar(running)
 
 
-def claim(session: Session, clock: Clock, worker: str) -> Claim | None:
-    """Take the task that is next; None if none can be begun now. By two at once: one has it."""
+def claim(
+    session: Session, clock: Clock, worker: str, experiments: Collection[str] = ()
+) -> Claim | None:
+    """Take the task that is next; None if none can be begun now.
+
+    Concurrent callers: each gets another one. A task that exceeds its share of the places waits.
+    """
     table = WorkshopTask
-    busy = select(table.user_id).where(table.state == "running")
-    free = select(table).where(table.state == "queued", table.user_id.not_in(busy))
-    row = session.scalar(
-        free.order_by(IS_SERIES, table.id).limit(1).with_for_update(skip_locked=True)
-    )
-    if row is None or row.source is None:
-        return None
-    try:
-        with session.begin_nested():
+    places.lock(session)
+    busy = set(session.scalars(select(table.user_id).where(table.state == "running")))
+    for _ in range(LOOKED_AT):
+        free = select(table).where(table.state == "queued", table.user_id.not_in(busy))
+        first = free.order_by(IS_SERIES, table.id).limit(1).with_for_update(skip_locked=True)
+        row = session.scalar(first)
+        if row is None or row.source is None:
+            return None
+        refused = places.claim(session, clock, places.test_of(row.user_id), experiments)
+        if refused is None:
             row.state, row.worker, row.beat_at = "running", worker, clock()
-    except IntegrityError:
-        # Another worker has just begun another task of the same person, at whose end this one is
-        # sent again.
-        return None
-    draft = Draft(row.user_id, row.game)
-    return Claim(row.id, draft, row.kind, row.request, row.source, worker, row.report)
+            draft = Draft(row.user_id, row.game)
+            return Claim(row.id, draft, row.kind, row.request, row.source, worker, row.report)
+        waits = table.state == "queued"
+        if refused == "account":
+            busy.add(row.user_id)
+            waits = and_(waits, table.user_id == row.user_id)
+        session.execute(update(table).where(waits).values(sent_at=None))
+        if refused != "account":
+            return None
+    return None
 
 
 def beat(session: Session, clock: Clock, claim: Claim, news: News) -> bool:
@@ -193,11 +203,16 @@ def is_claimed(session: Session, claim: Claim) -> bool:
     return session.scalar(its) is not None
 
 
-def keeps_others_waiting(session: Session, clock: Clock) -> bool:
-    """Return whether something else than a series has waited for long."""
+def keeps_others_waiting(session: Session, clock: Clock, experiments: Collection[str] = ()) -> bool:
+    """Return whether a series must give way: to another test, or to a match where places are few.
+
+    A test that was begun just now may find another place.
+    """
     late = WorkshopTask.created_at <= clock() - PATIENCE
-    waiting = select(WorkshopTask.id).where(WorkshopTask.state == "queued", ~IS_SERIES, late)
-    return session.scalar(waiting.limit(1)) is not None
+    tasks = select(WorkshopTask.id).where(WorkshopTask.state == "queued", ~IS_SERIES, late)
+    checks = select(ProgramCheck.bot_id).where(ProgramCheck.worker.is_(None))
+    others = (session.scalar(waiting.limit(1)) is not None for waiting in (tasks, checks))
+    return any(others) or places.keeps_matches_waiting(session, clock, experiments)
 
 
 def give_way(session: Session, clock: Clock, claim: Claim) -> None:
@@ -291,6 +306,12 @@ def any_waits(session: Session) -> bool:
     """Return whether a task waits for a worker."""
     waiting = select(WorkshopTask.id).where(WorkshopTask.state == "queued")
     return session.scalar(waiting.limit(1)) is not None
+
+
+def take_refused(session: Session, clock: Clock) -> None:
+    """Note that the tasks that were refused wait for a place again. Idempotent."""
+    refused = (WorkshopTask.state == "queued", WorkshopTask.sent_at.is_(None))
+    session.execute(update(WorkshopTask).where(*refused).values(sent_at=clock()))
 
 
 def pieces_of(session: Session, task: int, kind: str) -> list[bytes]:

@@ -1,51 +1,27 @@
-"""What a worker does with a task of the workshop: it is begun, told while it goes on, and ended."""
+"""What a worker does with a task of the workshop: a player does it, the worker writes reports."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
-from time import monotonic, sleep
-from typing import Final, TypeAlias
+from typing import Final
 
-from cw.arena.bots import BotSpec
 from cw.errors import ArenaError, UsageError
-from cw.games.rules import Json
-from cw.hub.bots import packages, programs
+from cw.hub.bots import programs
 from cw.hub.bots.addresses import isolation_of
 from cw.hub.bots.seats import PROGRAM, ClaimedSeat
 from cw.hub.bots.workshop import tasks
-from cw.hub.bots.workshop.building import SandboxBuilder
-from cw.hub.bots.workshop.pieces import MATCH, RunPieces, SeriesPieces, replay_of
-from cw.hub.bots.workshop.tasks import Claim, News, Piece
+from cw.hub.bots.workshop.builds import PROGRAMS
+from cw.hub.bots.workshop.tasks import Claim
 from cw.hub.operation.queue import WORKSHOP
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import DRAFT, MATCH, Built, Done, Draft, FromPlayer, News, Program
 from cw.hub.store.archives import file_at
 from cw.hub.store.tables import TaskKind
-from cw.matches.positions import Position, position_of
-from cw.replays.document import decode
-from cw.web.live.live_matches import LiveMatches
-from cw.web.workshop.own_desk import OwnDesk
-from cw.workshop.folder import BotFolder
-from cw.workshop.project import Project
-from cw.workshop.series import SeriesMatch
 
 DO: Final = "workshop_task"
 """The job that does whatever task is next."""
-
-EVERY: Final = 0.2
-"""Seconds between two looks at what goes on, and at whether it is to go on."""
-
-SOON: Final = 0.05
-"""The same while the author waits for the first picture."""
-
-AT_FIRST: Final = 2.0
-"""Seconds for which an author does that."""
-
-STEADY: Final = 5.0
-"""Seconds after which a worker says that it lives, though there is nothing to tell."""
 
 LONGEST: Final[Mapping[TaskKind, float]] = {"run": 300, "ask": 120, "series": 1800, "check": 300}
 """Seconds that a task may take, its compiler included."""
@@ -55,34 +31,24 @@ OUR_FAULT: Final = "an error of the site"
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """A task that goes on, as its worker follows it."""
-
-    report: Callable[[], Json]
-    """What the page is told; `goes_on` says whether it does."""
-    news: Callable[[Json], list[Piece]]
-    """What is new beside that, and no later than it."""
-
-
-def do_next(resources: Resources, *, worker: str) -> None:
-    """Do the task that is next, if any can be begun. Twice: two tasks."""
+def do_next(resources: Resources, *, worker: str, experiments: Collection[str] = ()) -> bool:
+    """Do the task that is next; return whether one could be begun."""
     with resources.database.writing() as session:
-        claim = tasks.claim(session, resources.clock, worker)
+        claim = tasks.claim(session, resources.clock, worker, experiments)
     if claim is None:
-        return
-    try:
-        do(resources, claim)
-    finally:
-        send_next(resources)
+        return False
+    do(resources, claim, experiments)
+    return True
 
 
 def send_next(resources: Resources) -> None:
     """Let a worker look for a task again, as one that waited may be begun now."""
     with resources.database.reading() as session:
-        waits = tasks.any_waits(session)
-    if waits:
-        resources.queue.send(DO, queue=WORKSHOP)
+        if not tasks.any_waits(session):
+            return
+    with resources.database.writing() as session:
+        tasks.take_refused(session, resources.clock)
+    resources.queue.send(DO, queue=WORKSHOP)
 
 
 def send_lost(resources: Resources) -> None:
@@ -93,11 +59,11 @@ def send_lost(resources: Resources) -> None:
         resources.queue.send(DO, queue=WORKSHOP)
 
 
-def do(resources: Resources, claim: Claim) -> None:
+def do(resources: Resources, claim: Claim, experiments: Collection[str]) -> None:
     """Do a task to its end, or until it is to go on no more; afterwards nothing of it runs."""
     try:
-        with opened_desk(resources, claim) as desk:
-            follow(resources, claim, BEGINNINGS[claim.kind](resources, claim, desk))
+        with resources.players.play(draft_of(resources, claim), sent(resources, claim)) as play:
+            follow(resources, claim, play, experiments)
     except ArenaError as error:
         give_up(resources, claim, str(error))
     except Exception:
@@ -108,144 +74,112 @@ def do(resources: Resources, claim: Claim) -> None:
 def give_up(resources: Resources, claim: Claim, cause: str) -> None:
     """End a task that cannot be done."""
     with resources.database.writing() as session:
-        tasks.finish(session, resources.clock, claim, News(None), cause)
+        tasks.finish(session, resources.clock, claim, news_of(None), cause)
 
 
-def follow(resources: Resources, claim: Claim, activity: Activity) -> None:
-    """Tell what goes on until it is over, has taken too long, or is to go on no more."""
-    known: Json = None
-    began = heard = monotonic()
-    while True:
-        report = activity.report()
-        is_over, is_late = not report["goes_on"], monotonic() - began > LONGEST[claim.kind]
-        news = News(report, activity.news(report))
-        if is_over or is_late:
-            cause = "" if is_over else f"it took more than {LONGEST[claim.kind]:g} s"
+def follow(
+    resources: Resources,
+    claim: Claim,
+    play: Iterable[FromPlayer],
+    experiments: Collection[str],
+) -> None:
+    """Write what a player reports of a task, until it is over or is to go on no more."""
+    for message in play:
+        if isinstance(message, Built):
+            PROGRAMS.keep(claim.request["language"], digest_of(claim), message.data)
+        elif isinstance(message, Done):
             with resources.database.writing() as session:
-                tasks.finish(session, resources.clock, claim, news, cause)
+                tasks.finish(session, resources.clock, claim, news_of(message.news), message.cause)
+        elif not goes_on(resources, claim, message, experiments):
             return
-        if report != known or news.pieces or monotonic() - heard > STEADY:
-            with resources.database.writing() as session:
-                goes_on = tasks.beat(session, resources.clock, claim, news)
-            known, heard = report, monotonic()
-        else:
-            with resources.database.reading() as session:
-                goes_on = tasks.is_claimed(session, claim)
-        if not goes_on or (claim.kind == "series" and has_given_way(resources, claim)):
-            return
-        sleep(SOON if monotonic() - began < AT_FIRST else EVERY)
 
 
-def has_given_way(resources: Resources, claim: Claim) -> bool:
+def goes_on(
+    resources: Resources, claim: Claim, message: FromPlayer, experiments: Collection[str]
+) -> bool:
+    """Write a report of a task; return whether it is to go on."""
+    if isinstance(message, News):
+        with resources.database.writing() as session:
+            is_claimed = tasks.beat(session, resources.clock, claim, news_of(message))
+    else:
+        with resources.database.reading() as session:
+            is_claimed = tasks.is_claimed(session, claim)
+    is_series = claim.kind == "series"
+    return is_claimed and not (is_series and has_given_way(resources, claim, experiments))
+
+
+def news_of(news: News | None) -> tasks.News:
+    """Return what is written of a report."""
+    return tasks.News(None) if news is None else tasks.News(news.report, news.pieces)
+
+
+def has_given_way(resources: Resources, claim: Claim, experiments: Collection[str]) -> bool:
     """Let a series wait where it keeps anything else waiting; return whether it does."""
     with resources.database.reading() as session:
-        if not tasks.keeps_others_waiting(session, resources.clock):
+        if not tasks.keeps_others_waiting(session, resources.clock, experiments):
             return False
     with resources.database.writing() as session:
         tasks.give_way(session, resources.clock, claim)
     return True
 
 
-@contextmanager
-def opened_desk(resources: Resources, claim: Claim) -> Iterator[OwnDesk]:
-    """Give a desk for a draft as it was, in a folder of its own; its programs run behind walls."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(packages.empty_folder())
-        packages.unpack(claim.source, folder)
-        others = stack.enter_context(opponents(resources, claim))
-        isolation = isolation_of(resources.settings, "require")
-        language = claim.request["language"]
-        project = Project(claim.draft.game, language, BotFolder(folder), isolation, others)
-        matches = LiveMatches(1, monotonic)
-        stack.callback(matches.close)
-        builder = SandboxBuilder(project, sha256(claim.source).hexdigest())
-        desk = OwnDesk(project, matches, builder, at_once=1)
-        stack.callback(desk.close)
-        yield desk
+def digest_of(claim: Claim) -> str:
+    """Return the SHA-256 of the files of a draft."""
+    return sha256(claim.source).hexdigest()
 
 
-@contextmanager
-def opponents(resources: Resources, claim: Claim) -> Iterator[Mapping[str, BotSpec]]:
-    """Give the version of a program that a task is played against, if it is one."""
-    version = claim.request.get("version")
-    if version is None:
-        yield {}
-        return
-    spec = f"{PROGRAM}{version['sha256']}"
-    seat = ClaimedSeat(claim.request["opponent"], spec, version["bot_id"])
-    hosting = programs.hosting_of_people(resources.settings)
-    unpacked = programs.unpacked(resources.objects, claim.draft.game, [seat], hosting)
-    with unpacked as bots:
-        if bots[seat.name].kind == "absent":
-            raise UsageError(bots[seat.name].target)
-        yield bots
+def draft_of(resources: Resources, claim: Claim) -> Draft:
+    """Return a task as a player is sent it.
 
-
-def begin_run(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
-    """Begin a match, with the position of a replay if that is wanted."""
-    wanted, position = claim.request, position_in(resources, claim)
-    match = desk.project.match(
-        wanted["opponent"], wanted["seat"], wanted["seed"], position=position
-    )
-    run = desk.play(match)
-    pieces = RunPieces(run)
-    return Activity(
-        lambda: pieces.amended(desk.report_of(run)),
-        lambda report: pieces.news(is_over=not report["goes_on"]),
+    Raises UsageError if no programs are run here, and for what was deleted meanwhile.
+    """
+    if problem := programs.why_none(resources.settings):
+        raise UsageError(problem)
+    request = claim.request
+    replay: bytes | None = None
+    asked: tuple[bytes, ...] = ()
+    player = ""
+    if claim.kind == "run" and (key := request.get("replay")) is not None:
+        replay = file_at(resources.objects, key)
+        if replay is None:
+            raise UsageError("this replay was deleted: choose another one")
+    if claim.kind == "ask":
+        asked, player = run_of(resources, claim)
+    return Draft(
+        claim.kind,
+        claim.draft.game,
+        isolation_of(resources.settings, "require"),
+        request,
+        LONGEST[claim.kind],
+        PROGRAMS.find(request["language"], digest_of(claim)),
+        replay,
+        asked,
+        player,
+        claim.report,
     )
 
 
-def position_in(resources: Resources, claim: Claim) -> Position | None:
-    """Return the position with which a run begins, None for a new game."""
-    key = claim.request.get("replay")
-    if key is None:
-        return None
-    data = file_at(resources.objects, key)
-    if data is None:
-        raise UsageError("this replay was deleted: choose another one")
-    return position_of(decode(data), claim.request["turn"])
+def run_of(resources: Resources, claim: Claim) -> tuple[tuple[bytes, ...], str]:
+    """Return the pieces of the run about which a bot is asked, and who the bot was in it.
 
-
-def begin_ask(resources: Resources, claim: Claim, desk: OwnDesk) -> Activity:
-    """Ask the bot about a turn of a run again; raise UsageError if that is not kept."""
+    Raises UsageError if another run has replaced it.
+    """
     with resources.database.reading() as session:
         run = tasks.find(session, claim.draft, "run")
         pieces = tasks.pieces_of(session, run.id, MATCH) if run else []
-    document = replay_of(pieces)
-    if run is None or document is None or run.id != claim.request["run"]:
+    if run is None or not pieces or run.id != claim.request["run"]:
         raise UsageError("the run that was shown was deleted: run the bot again")
-    players = [seat["player"] for seat in document["players"]]
-    player = next(each for each in players if str(each) == run.report["player"])
-    desk.ask(document, player, claim.request["turn"])
-    return Activity(desk.answer, lambda _: [])
+    return tuple(pieces), str(run.report["player"])
 
 
-def begin_series(_: Resources, claim: Claim, desk: OwnDesk) -> Activity:
-    """Begin a series, or go on with one that gave way."""
-    before = [SeriesMatch.from_json(match) for match in (claim.report or {}).get("matches", ())]
-    pieces, wanted = SeriesPieces(len(before)), claim.request
-    desk.play_series(wanted["opponent"], wanted["matches"], wanted["seed"], before)
-
-    def report() -> Json:
-        state = desk.series()
-        # While it is being built nothing is known of it but what was told before.
-        is_ready = desk.last_series is not None or claim.report is None
-        return state if is_ready else {**state, **claim.report, "goes_on": state["goes_on"]}
-
-    return Activity(report, lambda report: pieces.news(desk.last_series, len(report["matches"])))
-
-
-def begin_check(_: Resources, __: Claim, desk: OwnDesk) -> Activity:
-    """Begin a check."""
-    desk.begin_check()
-    return Activity(desk.check, lambda _: [])
-
-
-Begin: TypeAlias = Callable[[Resources, Claim, OwnDesk], Activity]
-
-BEGINNINGS: Final[Mapping[TaskKind, Begin]] = {
-    "run": begin_run,
-    "ask": begin_ask,
-    "series": begin_series,
-    "check": begin_check,
-}
+def sent(resources: Resources, claim: Claim) -> Iterator[Program]:
+    """Yield a draft as it was, and the version of a program that it plays against, if it is one."""
+    yield Program(DRAFT, claim.source)
+    version = claim.request.get("version")
+    if version is not None:
+        hosting = programs.hosting_of_people(resources.settings)
+        if hosting == "off":
+            raise UsageError(programs.NO_PROGRAMS)
+        spec = f"{PROGRAM}{version['sha256']}"
+        seat = ClaimedSeat(claim.request["opponent"], spec, version["bot_id"])
+        yield from programs.sent(resources.objects, [seat], hosting)

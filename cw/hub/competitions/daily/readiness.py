@@ -18,7 +18,7 @@ from cw.hub.competitions.daily.entrants import GAME, Admission, Entrant
 from cw.hub.competitions.daily.reports import report
 from cw.hub.matches.claims import Claim
 from cw.hub.operation.resources import Resources
-from cw.matches.checks.ready import ask_ready
+from cw.hub.players.messages import Readinesses, Ready
 
 NOT_ASKED: Final = "The host of your bot was asked too often in the last hour"
 
@@ -41,7 +41,7 @@ def probe_now(resources: Resources, bot: int) -> None:
     with resources.database.reading() as session:
         entrant = grader_bots.entrant_to_probe(session, bot)
     if entrant is not None:
-        (answer,) = asyncio.run(answers(resources, [entrant]))
+        (answer,) = answers(resources, [entrant])
         write(resources, [(entrant, answer)], asked_at)
 
 
@@ -54,8 +54,10 @@ def write(
             grader_bots.note_probe(session, entrant, answer, asked_at)
 
 
-async def answers(resources: Resources, entrants_of_game: Sequence[Entrant]) -> list[Readiness]:
+def answers(resources: Resources, entrants_of_game: Sequence[Entrant]) -> Sequence[Readiness]:
     """Return what bots say, all asked at once."""
+    if not entrants_of_game:
+        return []
     names = [str(number) for number in range(len(entrants_of_game))]
     bots = [
         BotSpec(
@@ -71,7 +73,9 @@ async def answers(resources: Resources, entrants_of_game: Sequence[Entrant]) -> 
         for name, entrant in zip(names, entrants_of_game, strict=True)
         if entrant.seat.secret is not None
     }
-    return await ask_ready(GAME, bots, secrets, isolation_of(resources.settings))
+    task = Ready(GAME, tuple(bots), secrets, isolation_of(resources.settings))
+    with resources.players.play(task) as play:
+        return next(each.bots for each in play if isinstance(each, Readinesses))
 
 
 async def admit(resources: Resources, claim: Claim) -> Claim | None:
@@ -85,7 +89,8 @@ async def admit(resources: Resources, claim: Claim) -> Claim | None:
     services = [entrant for entrant in candidates if claim.game == GAME and entrant.is_asked]
     unasked = await asyncio.to_thread(asked_too_often, resources, services)
     others = [entrant for entrant in services if entrant not in unasked]
-    answered = list(zip(others, await answers(resources, others) if others else [], strict=True))
+    readiness = await asyncio.to_thread(answers, resources, others)
+    answered = list(zip(others, readiness, strict=True))
     await asyncio.to_thread(write, resources, answered, asked_at)
     failed = [(entrant, answer) for entrant, answer in answered if answer.fault is not None]
     refused = [(entrant, refusal(entrant, answer)) for entrant, answer in failed]

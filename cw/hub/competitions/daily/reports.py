@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cw.games.end_of_codes.answers import TEXTS, sanity
 from cw.games.rules import Json
-from cw.hub.matches.results import SlotResult
+from cw.hub.players.messages import SlotResult
 
 
 def report_of(player: int, gameid: int, slot_result: SlotResult) -> dict[str, Json]:

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from cw.hub.bots import house
 from cw.hub.competitions.rated.settings import RatedSettings
-from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
+from cw.hub.matches.challenges import turns
+from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal, User
 from cw.league import matchmaking
 from cw.league.matchmaking import Candidate
 from cw.league.statistics.glicko2 import shown_rating
@@ -24,7 +25,11 @@ REMEMBERED: Final = 2000
 def eligible_bots(
     session: Session, competition: Competition, settings: RatedSettings, now: datetime
 ) -> Iterator[tuple[int, str, Candidate]]:
-    """Give the bots that can play now: the id of their row, their name, and what pairs them."""
+    """Give the bots that can play now: the id of their row, their name, and what pairs them.
+
+    Those of a locked account are left out until it is unlocked, and those for which a challenge
+    has waited for long until it has its turn.
+    """
     home = house.house_id(session)
     by_format, lately = (
         games_by_format(session, competition.id),
@@ -35,10 +40,13 @@ def eligible_bots(
     rows: Iterable[Any] = session.execute(
         select(*of_bot, Rating.mu, Rating.phi, Rating.crash_streak, Rating.last_match_at)
         .join(Rating, Rating.bot_id == Bot.id)
+        .outerjoin(User, User.id == Bot.user_id)
         .where(
             Rating.competition_id == competition.id,
             Rating.playing_id.is_(None),
             Bot.status == "ACTIVE",
+            User.locked_at.is_(None),
+            Bot.id.not_in(turns.overdue(session)),
         )
     )
     for row, bot_id, name, user, kind, healthy_at, mu, phi, crash_streak, last_match_at in rows:

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, null, select, update
 from sqlalchemy.orm import Session
 
 from cw.hub.matches.interruptions import OPEN
-from cw.hub.matches.results import SlotResult
+from cw.hub.players.messages import SlotResult
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
 from cw.hub.store.upsert import insert_or_add
 from cw.league.statistics import glicko2

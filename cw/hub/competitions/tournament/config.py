@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ from cw.hub.store.tables import GroupKind
 from cw.league.ladder.boards import Mode
 from cw.league.ladder.phases import EventKind
 
-LARGEST_FILE: Final = 1_000_000
+LARGEST_FILE: Final = 1024 * 1024
 """In bytes."""
 
 LONGEST_LINE: Final = 1000
@@ -73,14 +72,6 @@ class TournamentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     groups: list[GroupTable] = msgspec.field(default_factory=list)
     teams: list[TeamTable] = msgspec.field(default_factory=list)
     events: list[EventTable] = msgspec.field(default_factory=list)
-
-
-def read_table(data: bytes, name: object) -> dict[str, Any]:
-    """Return the table of a TOML file; raise UsageError, with its name, for a malformed one."""
-    try:
-        return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{name}: {error}") from None
 
 
 def read_config(document: Mapping[str, Any], slug: str, game: str = "") -> TournamentConfig:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from cw.errors import UsageError
+from cw.errors import ProtocolError, UsageError
+from cw.games.wire import read_json
 from cw.hub.accounts import registration_limits
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
@@ -51,8 +51,8 @@ def typed(values: Mapping[str, Any]) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for name, value in values.items():
         try:
-            read[name] = json.loads(value) if isinstance(value, str) else value
-        except (ValueError, RecursionError):
+            read[name] = read_json(value) if isinstance(value, str) else value
+        except ProtocolError:
             read[name] = value
     return read
 

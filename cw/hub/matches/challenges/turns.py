@@ -2,7 +2,8 @@
 
 Rated play comes first: ticks alone send matches of challenges, after they have paired the bots that
 are free. After a match of a challenge, its bots are left alone for as long as that has lasted, so
-challenges take half of a bot's time at most, and one match at a time.
+challenges take half of a bot's time at most, and one match at a time. A challenge for which its
+bots are never free at once, as they rest between no two matches, has its turn after PATIENCE.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any, Final
 
 from sqlalchemy import and_, func, or_, select, update
@@ -30,6 +32,16 @@ LONGEST_REST: Final = timedelta(minutes=10)
 
 MOST: Final = 200
 """Challenges that are looked at together."""
+
+PATIENCE: Final = 10
+"""Matches of competitions that a bot plays while a challenge waits for it."""
+
+IS_FIRST: Final = Match.id.in_(
+    select(func.min(Match.id))
+    .where(Match.kind == NAME, Match.state.in_(interruptions.OPEN))
+    .group_by(challenge_column())
+)
+"""Whether a match is the next one of its challenge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +98,7 @@ def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list
 
     Their bots are locked until the end of the transaction.
     """
-    going_on = (Match.kind == NAME, Match.state.in_(interruptions.OPEN))
-    firsts = select(func.min(Match.id)).where(*going_on).group_by(challenge_column())
-    due = and_(Match.id.in_(firsts), is_due(clock(), lost_after))
+    due = and_(IS_FIRST, is_due(clock(), lost_after))
     rows = session.execute(
         select(Match.id, Match.request_id).where(due).order_by(Match.id).limit(MOST)
     ).all()
@@ -105,6 +115,63 @@ def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list
     for match, bot in seats:
         bots[match].append(bot)
     return [Waiting(row.id, row.request_id, bots[row.id]) for row in rows]
+
+
+def overdue(session: Session) -> set[int]:
+    """Return the bots that competitions leave free, so that a challenge has its turn.
+
+    It has waited, since it was begun or since a match of any challenge of its bots, while one of
+    them has played PATIENCE matches of competitions.
+    """
+    seat = MatchParticipant
+    waiting = session.execute(
+        select(Match.id, Match.at, seat.bot_id)
+        .join(seat, seat.match_id == Match.id)
+        .join(Bot, Bot.id == seat.bot_id)
+        .where(IS_FIRST, Match.state == "queued", Match.sent_at.is_(None), Bot.kind != "builtin")
+        .order_by(Match.id)
+        .limit(2 * MOST)
+    )
+    free: set[int] = set()
+    for (match, begun), rows in groupby(waiting, lambda row: (row.id, row.at)):
+        bots = {row.bot_id for row in rows}
+        if free.isdisjoint(bots):
+            since = last_end(session, bots, begun)
+            if any(has_played(session, bot, match, since) for bot in bots):
+                free |= bots
+    return free
+
+
+def last_end(session: Session, bots: Collection[int], begun: datetime) -> datetime:
+    """Return when the last match of a challenge of some bots ended, at the earliest `begun`."""
+    over = (
+        select(func.max(Match.finished_at))
+        .join(MatchParticipant)
+        .where(
+            MatchParticipant.bot_id.in_(bots),
+            Match.kind == NAME,
+            Match.competition_id.is_(None),
+            Match.finished_at > begun,
+            Match.state == "done",
+        )
+    )
+    return session.scalar(over) or begun
+
+
+def has_played(session: Session, bot: int, match: int, since: datetime) -> bool:
+    """Return whether a bot has played PATIENCE matches that were planned later than a match."""
+    played = (
+        select(Match.id)
+        .join(MatchParticipant)
+        .where(
+            MatchParticipant.bot_id == bot,
+            MatchParticipant.match_id > match,
+            Match.competition_id.is_not(None),
+            Match.finished_at > since,
+            Match.state == "done",
+        )
+    )
+    return len(session.scalars(played.limit(PATIENCE)).all()) == PATIENCE
 
 
 def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdict[int, set[int]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -60,17 +58,18 @@ def with_version(
     return replace(seat, spec=spec, version=version.number if version else None)
 
 
-@contextmanager
-def older_version(resources: Resources, claim: Claim) -> Iterator[Guests]:
-    """Give the second version until the end of the block, unless a strategy has its seat.
+def older_version(resources: Resources, claim: Claim) -> Guests:
+    """Return the second version, unless a strategy has its seat.
 
     No slot has the same bot twice, so the second one has no bot of its own.
     """
     new, old = claim.seats
-    seats = [replace(new, name=old.name, spec=old.spec)] if old.spec.startswith(PROGRAM) else []
+    seats = programs.uploads([replace(new, name=old.name, spec=old.spec)])
     hosting = programs.hosting_of_people(resources.settings)
-    with programs.unpacked(resources.objects, claim.game, seats, hosting) as bots:
-        yield Guests(bots, {})
+    return Guests(
+        {seat.name: programs.placeholder(seat, hosting) for seat in seats},
+        programs=lambda: programs.sent(resources.objects, seats, hosting),
+    )
 
 
 COMPARISON: Final = Kind(

@@ -14,13 +14,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_play_options
+from cw.hub.bots.shares import places
 from cw.hub.bots.views import name_key
 from cw.hub.clock import Clock
 from cw.hub.matches import interruptions, planning
 from cw.hub.matches.comparisons.kind import NAME, key_of
 from cw.hub.matches.comparisons.verbs import end
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.playing import fair_use
 from cw.hub.store.tables import Battle, Bot, Comparison, Match
 from cw.lab.line_up import outranked
 from cw.league.statistics.sprt import Hypotheses, PairScores, decision
@@ -119,7 +119,7 @@ def fill(session: Session, clock: Clock, going_on: Sequence[tuple[Comparison, Bo
 
 def idle(session: Session, clock: Clock) -> int:
     """Return how many slots have nothing else to play: at least one where nobody says how many."""
-    slots = max(1, fair_use.slots(session, clock))
+    slots = max(1, places.count(session, clock))
     others = select(func.count()).where(Match.state.in_(interruptions.OPEN), Match.kind != NAME)
     return max(0, slots - session.scalars(others).one())
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 from cachetools import TTLCache
 
-from cw.hub.matches.live.broadcast import so_far
+from cw.hub.matches.live.broadcast import RunningMatch, so_far
 from cw.hub.operation.passing_lines import LinesAway, PassingLines
 from cw.matches.processes.live_file import LiveDocument
 
@@ -18,6 +18,9 @@ FRESH: Final = 1.0
 
 MOST: Final = 64 * 1024 * 1024
 """Bytes of answers that are remembered."""
+
+MOST_READ: Final = 128 * 1024 * 1024
+"""Bytes of matches that are remembered."""
 
 SOON: Final = "the first turns of this match"
 AWAY: Final = "the result, as running matches cannot be shown just now"
@@ -42,18 +45,12 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def answer_to(lines: PassingLines, wish: Wish) -> Answer:
-    """Return what a page is told: the match so far or what is new, or why it has to wait."""
-    try:
-        match = so_far(lines, wish.match_id)
-    except LinesAway:
-        return waiting(AWAY)
-    if match is None:
-        return waiting(SOON)
-    after = wish.after if wish.run == match.run else None
-    news = match.since(after)
-    tag = "" if news["more"] else f"{match.run}-{len(match.lines)}"
-    state: LiveDocument = {"live": {"over": False, "trouble": "", "run": match.run}}
+def answer_of(running: RunningMatch, wish: Wish) -> Answer:
+    """Return what a page is told of a match: all of it, or what is new."""
+    after = wish.after if wish.run == running.run else None
+    news = running.match.since(after)
+    tag = "" if news["more"] else f"{running.run}-{len(running.match.turns)}"
+    state: LiveDocument = {"live": {"over": False, "trouble": "", "run": running.run}}
     return Answer(200, tag, msgspec.json.encode(news | state | {"yours": None, "replay": None}))
 
 
@@ -69,9 +66,16 @@ def size_of(answer: Answer) -> int:
 
 @dataclass(slots=True)
 class Answers:
-    """The answers of the last second; shared by all threads."""
+    """The matches that were read in the last second, and the answers; shared by all threads.
+
+    Whoever names another run or another number of turns each time is answered from the match that
+    was read for the others: it is not unpacked again.
+    """
 
     lock: Lock = field(default_factory=Lock)
+    matches: TTLCache[str, RunningMatch] = field(
+        default_factory=lambda: TTLCache(MOST_READ, ttl=FRESH, getsizeof=lambda one: one.size)
+    )
     cache: TTLCache[Wish, Answer] = field(
         default_factory=lambda: TTLCache(MOST, ttl=FRESH, getsizeof=size_of)
     )
@@ -86,3 +90,19 @@ class Answers:
         with self.lock:
             if size_of(answer) <= MOST:
                 self.cache[wish] = answer
+
+    def answer_to(self, lines: PassingLines, wish: Wish) -> Answer:
+        """Return what a page is told: the match so far or what is new, or why it has to wait."""
+        with self.lock:
+            match = self.matches.get(wish.match_id)
+        if match is None:
+            try:
+                match = so_far(lines, wish.match_id)
+            except LinesAway:
+                return waiting(AWAY)
+            if match is None:
+                return waiting(SOON)
+            with self.lock:
+                if match.size <= MOST_READ:
+                    self.matches[wish.match_id] = match
+        return answer_of(match, wish)

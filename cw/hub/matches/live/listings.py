@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.hub.matches.kinds import Kinds
-from cw.hub.matches.live.broadcast import is_broadcast
 from cw.hub.matches.lookup import latest_to_watch, views_of
 from cw.hub.matches.views import MatchView
+from cw.hub.players.spectating import is_shown
 from cw.hub.store.tables import Match
 
 MOST: Final = 12
@@ -34,5 +34,5 @@ def on_now(session: Session, kinds: Kinds) -> tuple[MatchView | None, list[Match
     It is the strongest that can be watched while it is played; without one the latest that is over.
     """
     matches = running(session, kinds)
-    strongest = next((match for match in matches if is_broadcast(match.game)), None)
+    strongest = next((match for match in matches if is_shown(match.game)), None)
     return strongest or latest_to_watch(session, kinds), matches

@@ -7,13 +7,13 @@ from typing import Final, cast
 from flask import Blueprint, Flask, Response, current_app, render_template, request
 
 from cw.hub.matches.live import listings
-from cw.hub.matches.live.answers import Answer, Answers, Wish, answer_to
-from cw.hub.matches.live.broadcast import is_broadcast
+from cw.hub.matches.live.answers import Answer, Answers, Wish
 from cw.hub.matches.pages import find, shown_kinds, title_of, viewer_or_nothing
 from cw.hub.matches.views import MatchView
 from cw.hub.pages import polls
 from cw.hub.pages.polls import Polled
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.players.spectating import is_shown
 
 routes = Blueprint("live", __name__)
 
@@ -37,7 +37,7 @@ def document(match_id: str) -> Response:
     answer = answers.find(wish)
     if answer is None:
         match = find(match_id)
-        answer = answer_to(resources().lines, wish) if is_broadcast(match.game) else HIDDEN
+        answer = answers.answer_to(resources().lines, wish) if is_shown(match.game) else HIDDEN
         if match.kind.is_public:
             answers.keep(wish, answer)
     return response_of(answer)

@@ -1,13 +1,11 @@
-"""A match as the arena plays it, and what came of it as the hub keeps it."""
+"""A match as the arena plays it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from cw.arena.bots import BotSpec
-from cw.arena.referee import readable
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import load_protocol
@@ -16,15 +14,8 @@ from cw.hub.bots.addresses import isolation_of
 from cw.hub.bots.programs import sandbox_of
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.matches.claims import Claim
-from cw.hub.matches.results import OUTPUTS, SlotResult
 from cw.hub.operation.settings import HubSettings
-from cw.matches.spec import MatchResult, MatchSpec
-
-ANSWERS: Final = 3
-"""Faults of a bot in a game with which the answer is kept."""
-
-OUTPUT: Final = 2048
-"""Characters that are kept of what a program wrote to its standard error, of the end."""
+from cw.matches.spec import MatchSpec
 
 NO_BOT: Final = "no bot yet"
 NO_ADDRESS: Final = "no server can be at its address"
@@ -71,53 +62,4 @@ def bot_of(seat: ClaimedSeat, wire_id: str, *, is_signed: bool) -> BotSpec:
     except UsageError:
         return BotSpec(seat.name, "absent", NO_ADDRESS)
     names = {"match_id": wire_id, "bot_id": seat.bot_id}
-    return BotSpec(seat.name, "http", address.rstrip("/"), {**seat.settings, **names})
-
-
-def slots_of(result: MatchResult, first: int = 0) -> tuple[SlotResult, ...]:
-    """Return what came of every slot of the match; `first` had the first seat in this game."""
-    number = len(result.ranks)
-    return tuple(
-        SlotResult(
-            result.ranks[seat], result.scores[seat], faults_of(result, seat), stats_of(result, seat)
-        )
-        for seat in ((slot - first) % number for slot in range(number))
-    )
-
-
-def faults_of(result: MatchResult, slot: int) -> list[dict[str, Any]]:
-    """Return the faults of a bot, with what its game tells apart of each.
-
-    With the first ones comes the answer that was at fault: some bots make thousands.
-    """
-    return [
-        fault.to_json()
-        | {
-            name: text
-            for name, text in (
-                ("expected", fault.expected),
-                ("actual", fault.actual),
-                ("answer", fault.answer if number < ANSWERS else ""),
-            )
-            if text
-        }
-        for number, fault in enumerate(result.faults_of(slot))
-    ]
-
-
-def stats_of(result: MatchResult, slot: int) -> dict[str, Any]:
-    """Return how long a bot took, what its game keeps of it, and what its program has written."""
-    figures = result.figures[slot] if result.figures else {}
-    output = readable(result.stderr[slot].encode(errors="replace"))[-OUTPUT:]
-    return {**latencies(result.seconds[slot]), **figures, **({OUTPUTS: [output]} if output else {})}
-
-
-def latencies(seconds: tuple[float, ...]) -> Mapping[str, float]:
-    """Return how long a bot took for its answers, in milliseconds."""
-    if not seconds:
-        return {"answers": 0}
-    return {
-        "answers": len(seconds),
-        "median_ms": round(median(seconds) * 1000, 3),
-        "most_ms": round(max(seconds) * 1000, 3),
-    }
+    return BotSpec(seat.name, "http", address, {**seat.settings, **names})

@@ -12,13 +12,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from cw import __version__
-from cw.hub.bots.workshop import tasks
-from cw.hub.matches import interruptions
+from cw.hub.bots.checks import jobs as checks
+from cw.hub.bots.shares import checks as program_checks
+from cw.hub.bots.shares import places
+from cw.hub.bots.workshop import tasks, work
+from cw.hub.matches import interruptions, sending
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.kinds import Kinds
-from cw.hub.matches.playing import fair_use
 from cw.hub.matches.playing.attempt import AWAY_PAUSE, Attempt
-from cw.hub.matches.sending import pass_on, send_of, send_own
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import logs
 from cw.hub.operation.health.clock_check import ClockCheck
@@ -43,18 +44,17 @@ class Worker:
     version: str = __version__
     runs_programs: bool = True
     """Whether it plays matches of uploaded programs; another one is left to those that do."""
-    ends_itself: bool = False
-    """Whether the process may end itself where a match hangs: nothing else runs in it."""
     clock: ClockCheck | None = None
     """None: the clock is right."""
 
-    def play(self, resources: Resources, match: int) -> None:
-        """Play a match, if it waits; the job `play_match`."""
+    def play(self, resources: Resources, match: int) -> bool:
+        """Play a match, if it waits and may begin; the job `play_match`. Return whether it did."""
         claim = self.claimed(resources, match)
         if claim is None:
-            return
+            return False
         with logs.about(match_id=claim.match_id, attempt=claim.attempt, worker=self.name):
             self.play_claimed(resources, claim)
+        return True
 
     def play_claimed(self, resources: Resources, claim: Claim) -> None:
         """Play an attempt, or give back what this machine does not run."""
@@ -68,10 +68,9 @@ class Worker:
                 claim.attempt,
                 extra={"counted": "matches begun"},
             )
-            Attempt(
-                resources, claim, self.kinds, self.ends_itself, runs_programs=self.runs_programs
-            ).run()
-            self.send_next(resources, claim)
+            Attempt(resources, claim, self.kinds, runs_programs=self.runs_programs).run()
+            if claim.competition_id is not None and self.kinds.of(claim.kind).plans_next:
+                sending.send_of(resources, claim.competition_id)
 
     def claimed(self, resources: Resources, match: int) -> Claim | None:
         """Claim a match.
@@ -93,37 +92,48 @@ class Worker:
     def claim_in(self, session: Session, resources: Resources, match: int) -> Claim | None:
         """Claim a match; one whose game is not installed here is left to other workers.
 
-        None, too, where its owner has to let others play first.
+        None, too, if it exceeds the share of its owner or of matches.
         """
-        game = pass_on(session, match)
+        game = sending.pass_on(session, match)
         if game is not None:
             logger.warning("the game %s is not installed here: match %s is passed on", game, match)
             return None
-        if fair_use.gives_way(session, match, self.kinds.experiments):
-            return None
-        if fair_use.must_wait(session, resources.clock, match):
+        if self.runs_programs and self.must_wait(session, resources, match):
+            sending.put_back(session, match)
             return None
         lease = timedelta(seconds=resources.settings.lease)
         return self.kinds.claim(session, resources.clock, match, self.name, lease)
+
+    def must_wait(self, session: Session, resources: Resources, match: int) -> bool:
+        """Return whether a match exceeds a share of the places in which programs run."""
+        experiments = self.kinds.experiments
+        use = places.use_of_match(session, match, experiments)
+        if use is None:
+            return False
+        is_experiment = use.kind == "test"
+        refused = places.claim(
+            session, resources.clock, use, experiments, is_experiment=is_experiment
+        )
+        return refused is not None
 
     def leave(self, resources: Resources) -> None:
         """Give back what is played, as the process is told to end."""
         with resources.database.writing() as session:
             interruptions.interrupt_all_of(session, self.name, "its worker was stopped")
             tasks.lose_all_of(session, resources.clock, self.name)
+            program_checks.leave(session, self.name)
             upkeep.forget_worker(session, self.name)
 
-    def send_next(self, resources: Resources, claim: Claim) -> None:
-        """Send what may be played now that a match is over.
+    def send_waiting(self, resources: Resources) -> None:
+        """Send what waits for a place, as one is free now.
 
         While the database is away that is left to the next tick.
         """
-        if claim.competition_id is None:
-            return
         try:
-            send_own(resources, self.kinds.sendings_at_ends)
-            if self.kinds.of(claim.kind).plans_next:
-                send_of(resources, claim.competition_id)
+            work.send_next(resources)
+            checks.send_waiting(resources)
+            sending.send_refused(resources, tuple(self.kinds.sendings))
+            sending.send_own(resources, self.kinds.sendings_at_ends)
         except DBAPIError as error:
             if not is_away(error):
                 raise

@@ -78,10 +78,10 @@ def delete_old(store: ObjectStore) -> None:
 
 def make(resources: Resources, elsewhere: str = "") -> Backup:
     """Make a back-up, and take it and the objects to another store, if one is named."""
-    key = backups.key_of(resources.clock())
     with temporary_file(resources.settings.data) as file:
         header = backups.write(resources.database, resources.clock, file)
         file.seek(0)
+        key = backups.key_of(header.at)
         resources.objects.put_private(key, file)
     return Backup(key, header.rows, copy(resources, elsewhere) if elsewhere else 0)
 

@@ -6,7 +6,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import reduce
 from itertools import islice
 from operator import or_
@@ -51,6 +51,8 @@ SEALED: Final = ".sealed"
 
 KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz(?:{re.escape(SEALED)})?")
 TIME: Final = "%Y%m%dT%H%M%SZ"
+
+NAMED_WITHIN: Final = timedelta(minutes=1)
 
 DAILY: Final = 14
 WEEKLY: Final = 8
@@ -210,15 +212,23 @@ def kind_of(column: Column[Any]) -> str:
 # Read
 
 
-def restore(database: Database, packed: IO[bytes], then: Callable[[Session], object]) -> Header:
+def restore(
+    database: Database,
+    packed: IO[bytes],
+    then: Callable[[Session], object],
+    named: datetime | None = None,
+) -> Header:
     """Fill an empty database, whatever its kind, and bring it to the revision of this program.
 
-    `then` is called before the commit: it makes the rows fit a place where nothing runs yet.
-    Raises UsageError for a database that is not empty, and for a file that is damaged, cut short
-    or no back-up: the database is then as it was. Twice: the second time it is not empty.
+    `then` is called before the commit; `named` is the time in the name of the back-up. Raises
+    UsageError for a database that is not empty, and for a file that is damaged, cut short, no
+    back-up, or one of another time: the database is then unchanged.
     """
     with gzip.GzipFile("", "rb", fileobj=packed) as stream:
         header = header_of(stream)
+        if named is not None and abs(header.at - named) > NAMED_WITHIN:
+            times = f"{named:{TIME}} was made at {header.at:{TIME}}"
+            raise UsageError(f"the back-up {times}: somebody has put another one under this name")
         try:
             with waiting(None), database.writing_engine.begin() as connection:
                 begin(connection, header)
@@ -242,7 +252,7 @@ def header_of(stream: gzip.GzipFile) -> Header:
     """Read the first line of a back-up."""
     try:
         header = documents.decode(line_of(stream), Header)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+    except msgspec.DecodeError:
         raise UsageError(
             "the file is not a back-up of a hub: its first line is not that of one"
         ) from None

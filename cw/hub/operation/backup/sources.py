@@ -31,6 +31,11 @@ class Stored:
     at: datetime
     bytes: int = 0
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether nobody could have made it without a master key."""
+        return self.key.endswith(backups.SEALED)
+
     def __str__(self) -> str:
         """Return its address, by which it is restored."""
         return f"{self.place}/{self.key}"
@@ -51,10 +56,12 @@ def store_at(place: str) -> ObjectStore:
     return ObjectStore(place)
 
 
-def find(text: str) -> Stored | Path:
+def find(text: str, own: str) -> Stored | Path:
     """Return what a back-up is that somebody names: its address, a store (its newest), or a file.
 
-    Raises UsageError for a store that has none, and StoreAway for one that is away.
+    Of any store but the site's `own`, the newest sealed one: whoever can write there could put a
+    forged one beside them, but not seal it. Raises UsageError for a store that has none, and
+    StoreAway for one that is away.
     """
     address = ADDRESS.fullmatch(text)
     if address and (at := backups.time_of(address[2])):
@@ -62,9 +69,20 @@ def find(text: str) -> Stored | Path:
     if not text.startswith("s3://") and not Path(text).is_dir():
         return Path(text)
     stored = stored_in(text.rstrip("/"))
-    if not stored:
-        raise UsageError(f"there is no back-up in {short(text)}")
-    return stored[0]
+    trusted = stored if is_same(text, own) else [one for one in stored if one.is_sealed]
+    if not trusted:
+        unsealed = (
+            f"; {stored[0]} is not sealed: give its address if you trust it" if stored else ""
+        )
+        raise UsageError(f"there is no back-up in {short(text)}{unsealed}")
+    return trusted[0]
+
+
+def is_same(place: str, other: str) -> bool:
+    """Return whether two texts name one store."""
+    if place.startswith("s3://") or other.startswith("s3://"):
+        return place.rstrip("/") == other.rstrip("/")
+    return Path(place).resolve() == Path(other).resolve()
 
 
 @contextmanager
@@ -88,7 +106,7 @@ def opened(source: Stored | Path, sealer: Callable[[], Sealer]) -> Iterator[IO[b
 
 def fetch(source: Stored, to: IO[bytes], sealer: Callable[[], Sealer]) -> None:
     """Write a back-up of a store into a file, in clear."""
-    if not source.key.endswith(backups.SEALED):
+    if not source.is_sealed:
         copy_object(store_at(source.place), source.key, to)
         return
     with TemporaryFile() as sealed:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from cw.arena.transports.networks import is_public
 from cw.hub.operation.settings import HubSettings
-from cw.server.settings import LOCAL_NAMES
+from cw.server.names import LOCAL_NAMES
 
 MOST_PROXIES: Final = 256
 """Addresses of a network that may be one of proxies alone."""

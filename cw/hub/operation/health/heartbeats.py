@@ -7,14 +7,17 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, get_args
 
+import msgspec
+from msgspec import Meta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from cw import documents
 from cw.hub.clock import Clock
 from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Heartbeat
@@ -36,6 +39,41 @@ GONE: Final = timedelta(days=1)
 MOST_SILENT: Final = 50
 """Roles of processes that live no more, of which somebody is told."""
 
+Figure: TypeAlias = Annotated[float, Meta(ge=0, le=1e18)]
+Word: TypeAlias = Annotated[str, Meta(max_length=40)]
+
+
+class Figures(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a process says of itself; workers are not trusted, so all of it has a type."""
+
+    cpu_seconds: Figure = 0
+    memory_bytes: Figure = 0
+    """At most, since it began."""
+    threads: Figure = 0
+    disk_free_bytes: Figure = 0
+    disk_bytes: Figure = 0
+    program_slots: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    """Programs that it runs at once."""
+    program_kinds: tuple[Word, ...] = ()
+    """The kinds of matches that it plays, beside those with programs."""
+    languages: dict[Word, Word] = {}
+    """The versions of the languages that it runs, by what kits call them."""
+
+
+NO_PROGRAMS: Final = Figures()
+
+
+class Beat(NamedTuple):
+    """A role of a process, and how it does."""
+
+    process: str
+    """`host:pid:start`."""
+    role: str
+    version: str
+    started_at: datetime
+    seen_at: datetime
+    figures: Figures
+
 
 @dataclass(frozen=True, slots=True)
 class Process:
@@ -46,8 +84,8 @@ class Process:
     version: str
     roles: Sequence[Role]
     started_at: datetime
-    about: Mapping[str, Any] = field(default_factory=dict)
-    """What it says of itself beside its figures, by name."""
+    programs: Figures = NO_PROGRAMS
+    """What it says of the programs that it runs."""
 
     def beat(self, resources: Resources) -> None:
         """Note that this process lives, and how it does. Twice: seen later."""
@@ -56,23 +94,24 @@ class Process:
             "version": self.version,
             "started_at": self.started_at,
             "seen_at": resources.clock(),
-            "figures": {**figures(resources.settings.data), **self.about},
+            "figures": msgspec.to_builtins(measured(resources.settings.data, self.programs)),
         }
         rows = [{"role": role, **about} for role in self.roles]
         with resources.database.writing() as session:
             insert_or_set(session, Heartbeat, rows, ["seen_at", "figures"])
 
 
-def figures(folder: Path) -> dict[str, float]:
-    """Return how this process does: seconds of processor, bytes of memory and disk, threads."""
+def measured(folder: Path, programs: Figures) -> Figures:
+    """Return how this process does, beside what it says of its programs."""
     disk = shutil.disk_usage(folder)
-    return {
-        "cpu_seconds": round(time.process_time(), 2),
-        "memory_bytes": peak_memory(),
-        "threads": threading.active_count(),
-        "disk_free_bytes": disk.free,
-        "disk_bytes": disk.total,
-    }
+    return msgspec.structs.replace(
+        programs,
+        cpu_seconds=round(time.process_time(), 2),
+        memory_bytes=peak_memory(),
+        threads=threading.active_count(),
+        disk_free_bytes=disk.free,
+        disk_bytes=disk.total,
+    )
 
 
 def peak_memory() -> int:
@@ -85,22 +124,33 @@ def peak_memory() -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
-def live(session: Session, clock: Clock) -> Sequence[Heartbeat]:
+def live(session: Session, clock: Clock) -> list[Beat]:
     """Return the roles of processes that live, by role."""
     query = select(Heartbeat).where(Heartbeat.seen_at > clock() - LIVE)
-    return session.scalars(query.order_by(Heartbeat.role, Heartbeat.process)).all()
+    rows = session.scalars(query.order_by(Heartbeat.role, Heartbeat.process))
+    return [beat_of(row) for row in rows]
 
 
-def silent(session: Session, clock: Clock) -> Sequence[Heartbeat]:
+def silent(session: Session, clock: Clock) -> list[Beat]:
     """Return the roles of processes that were seen within a day but live no more, the last first.
 
     At most 50.
     """
     query = select(Heartbeat).where(Heartbeat.seen_at <= clock() - LIVE)
-    return session.scalars(query.order_by(Heartbeat.seen_at.desc()).limit(MOST_SILENT)).all()
+    rows = session.scalars(query.order_by(Heartbeat.seen_at.desc()).limit(MOST_SILENT))
+    return [beat_of(row) for row in rows]
 
 
-def by_role(beats: Sequence[Heartbeat]) -> Mapping[str, int]:
+def beat_of(row: Heartbeat) -> Beat:
+    """Return a row as a value, without figures if they are not what a process writes."""
+    try:
+        figures = documents.convert(row.figures, Figures)
+    except msgspec.ValidationError:
+        figures = NO_PROGRAMS
+    return Beat(row.process, row.role, row.version, row.started_at, row.seen_at, figures)
+
+
+def by_role(beats: Sequence[Beat]) -> Mapping[str, int]:
     """Return how many processes live in each role."""
     return {role: sum(beat.role == role for beat in beats) for role in ROLES}
 

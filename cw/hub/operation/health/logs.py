@@ -34,7 +34,7 @@ REQUEST_ID: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
 
 SECRETS: Final = (
     (re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{1,20}://)[^\s'\"<>]+"), r"\1..."),
-    (re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+"), "...@..."),
+    (re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(\.[\w-]+)+"), "...@..."),
     (re.compile(r"\b(host )[\w.:\[\]-]+"), r"\1..."),
     (re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?\s]+"), r"\1..."),
 )

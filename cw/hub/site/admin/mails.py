@@ -18,6 +18,7 @@ KINDS: Final = {
     "verify": "confirm the address",
     "email": "confirm another address",
     "moving": "the address is changed",
+    "github": "GitHub was connected or disconnected",
     "inactive": "a bot does not answer",
     "announce": "announcement of a host",
     "digest": "digest",

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from cw.hub.clock import Clock
 from cw.hub.matches.interruptions import OPEN
 from cw.hub.operation.health import counts, heartbeats
+from cw.hub.operation.health.heartbeats import Beat
 from cw.hub.site.admin.lists import Page, page_of
 from cw.hub.store.tables import (
     Competition,
-    Heartbeat,
     Match,
     MatchState,
     Round,
@@ -66,8 +66,8 @@ class Machines:
     """Who plays matches, and which processes live."""
 
     workers: Sequence[Worker]
-    processes: Sequence[Heartbeat]
-    silent: Sequence[Heartbeat]
+    processes: Sequence[Beat]
+    silent: Sequence[Beat]
     replay_bytes: int | None
     """As the upkeep of the day has summed them; None before the first."""
 

@@ -12,9 +12,10 @@ from sqlalchemy.orm import Session
 
 from cw.hub.clock import Clock
 from cw.hub.operation.health import heartbeats, marks
+from cw.hub.operation.health.heartbeats import Beat
 from cw.hub.site.monitoring import figures
 from cw.hub.site.monitoring.figures import Present
-from cw.hub.store.tables import Comparison, Competition, Heartbeat, User
+from cw.hub.store.tables import Comparison, Competition, User
 
 OLD: Final = timedelta(hours=26)
 """How long ago the last back-up was at most, as the alert has it."""
@@ -63,7 +64,7 @@ class Service:
     """How a site does."""
 
     present: Present
-    silent: Sequence[Heartbeat]
+    silent: Sequence[Beat]
     slow: Slow
     running: int
     """Competitions that are running."""
@@ -113,8 +114,7 @@ def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
         if role not in living:
             yield Problem(f"No process in the role {role} is running any more.", page, seen_at)
     for beat in present.processes:
-        free, total = (beat.figures.get(name, 0) for name in ("disk_free_bytes", "disk_bytes"))
-        if free < LEAST_FREE * total:
+        if beat.figures.disk_free_bytes < LEAST_FREE * beat.figures.disk_bytes:
             words = f"The disk of {beat.process} ({beat.role}) is nearly full."
             yield Problem(words, page, beat.seen_at)
 

@@ -92,18 +92,21 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class VersionFacts(Struct, frozen=True, kw_only=True):
-    """A version of a program, for its author; `checks` is null until it was checked."""
+    """A version of a program, for its author; `checks` is null until it was checked.
+
+    A token without the scope `read` gets null but for `number`, `is_active` and `state`.
+    """
 
     number: int
     is_active: bool
-    sha256: str
-    size: int
-    language: str
-    note: str
+    sha256: str | None = None
+    size: int | None = None
+    language: str | None = None
+    note: str | None = None
     state: VersionState
-    files: list[str]
-    checks: list[Step] | None
-    created_at: datetime
+    files: list[str] | None = None
+    checks: list[Step] | None = None
+    created_at: datetime | None = None
 
 
 class VersionFile(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,6 @@ from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.checks import check_requests
 from cw.hub.bots.checks.check_requests import UNCONFIRMED
-from cw.hub.bots.packages import Package
 from cw.hub.bots.versions import uploads, views
 from cw.hub.bots.versions.answers import NO_VERSION
 from cw.hub.bots.versions.views import Version
@@ -27,6 +26,7 @@ from cw.hub.bots.views import BotView
 from cw.hub.pages.limiter import note_done
 from cw.hub.pages.queries import whole_number
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.players.packages import Package
 from cw.hub.site.api import facts
 from cw.hub.site.api.conflicts import conflicts
 from cw.hub.site.api.documents import VersionFacts, VersionFile
@@ -55,11 +55,14 @@ def find(bot: BotView, number: str) -> Version:
 
 
 def version_facts(bot: BotView, version: Version) -> VersionFacts:
-    """Return a version as its author sees it."""
+    """Return a version as its author sees it, with a token that may read."""
+    is_active = version.number == bot.version
+    if not actor().may("read"):
+        return VersionFacts(number=version.number, is_active=is_active, state=version.state)
     return document(
         VersionFacts,
         version,
-        is_active=version.number == bot.version,
+        is_active=is_active,
         files=version.log.split("\n"),
         checks=None if version.checks is None else [facts.step(entry) for entry in version.checks],
     )
@@ -80,7 +83,7 @@ def packed(program: ProgramFile, game: str) -> tuple[Package, str]:
         raise Invalid({"data": str(error)}) from None
 
 
-@routes.add("GET", "/bots/<bot_id>/versions", is_owners=True)
+@routes.add("GET", "/bots/<bot_id>/versions", scope="read")
 def bot_versions(bot_id: str) -> List[VersionFacts]:
     """Return the last fifty versions of a program, the latest first, for its author alone."""
     bot = find_own(bot_id)
@@ -103,7 +106,7 @@ def save_version(bot_id: str, body: ProgramFile) -> VersionFacts:
     return version_facts(bot, find(bot, str(number)))
 
 
-@routes.add("GET", "/bots/<bot_id>/versions/<number>", is_owners=True)
+@routes.add("GET", "/bots/<bot_id>/versions/<number>", scope="read")
 def bot_version(bot_id: str, number: str) -> VersionFile:
     """Return a version with its zip as base64, for its author alone."""
     bot = find_own(bot_id)

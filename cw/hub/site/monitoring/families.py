@@ -9,8 +9,8 @@ from typing import Any, Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from cw.hub.operation.health import counts, heartbeats, marks
+from cw.hub.operation.health.heartbeats import Beat
 from cw.hub.site.monitoring.figures import Present, Totals
-from cw.hub.store.tables import Heartbeat
 
 COUNTS: Final = {
     counts.UNREADABLE: "Messages of the queue that were dropped because they could not be read.",
@@ -75,18 +75,18 @@ def of_present(present: Present) -> Iterator[Metric]:
     yield from of_processes(present.processes)
 
 
-def of_processes(beats: Sequence[Heartbeat]) -> Iterator[Metric]:
+def of_processes(beats: Sequence[Beat]) -> Iterator[Metric]:
     """Give what processes say of themselves, whichever of them is asked."""
     roles = heartbeats.by_role(beats)
     yield by_label("processes", "Processes seen lately, by role.", "role", roles)
     own = {beat.process: beat.figures for beat in beats}
     for name, words in OF_PROCESSES.items():
-        values = {process: figures.get(name, 0) for process, figures in own.items()}
+        values = {process: getattr(figures, name) for process, figures in own.items()}
         yield by_label(f"process_{name}", words, "process", values)
     words = "Seconds of CPU time that a process has used."
     seconds = CounterMetricFamily("cw_process_cpu_seconds", words, labels=["process"])
     for process, figures in own.items():
-        seconds.add_metric([process], figures.get("cpu_seconds", 0))
+        seconds.add_metric([process], figures.cpu_seconds)
     yield seconds
 
 

@@ -15,8 +15,9 @@ from cw.hub.clock import Clock
 from cw.hub.matches.replays import stored_bytes
 from cw.hub.operation import upkeep
 from cw.hub.operation.health import counts, heartbeats, marks
+from cw.hub.operation.health.heartbeats import Beat
 from cw.hub.site.formats import KINDS
-from cw.hub.store.tables import Bot, BotStatus, Competition, Heartbeat, Match, MatchState
+from cw.hub.store.tables import Bot, BotStatus, Competition, Match, MatchState
 
 LATELY: Final = timedelta(days=1)
 """How long ago a bot that counts as failing was well: one that nobody mends counts no longer."""
@@ -37,7 +38,7 @@ class Present:
     """Since the site began."""
     counts: Mapping[str, int]
     """What processes count, since the site began."""
-    processes: Sequence[Heartbeat]
+    processes: Sequence[Beat]
     """The roles of processes that live."""
     ages: Mapping[str, float]
     """Seconds since something was last done, by its name in cw/hub/operation/marks.py."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from threading import Condition
 from typing import Final, cast
 
@@ -163,8 +163,6 @@ def may_read(settings: HubSettings, address: str) -> bool:
         client = ip_address(address)
     except ValueError:
         return False
-    if isinstance(client, IPv6Address) and client.ipv4_mapped:
-        client = client.ipv4_mapped
     if not settings.metrics_network:
         return is_loopback(str(client))
     return any(client in ip_network(network) for network in settings.metrics_network)

@@ -20,16 +20,17 @@ from cw.errors import Failure, UsageError
 from cw.hub.accounts import deletion_notes
 from cw.hub.accounts.mails import delivery
 from cw.hub.bots import programs
+from cw.hub.bots.limits import report_limits
+from cw.hub.bots.shares import checks as program_checks
 from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop import tasks as workshop_tasks
 from cw.hub.matches import interruptions, sending
-from cw.hub.matches.playing import fair_use
 from cw.hub.matches.playing.worker import Worker, worker_name
 from cw.hub.operation import upkeep
 from cw.hub.operation.backup import backup_job as backup
 from cw.hub.operation.health import certificate, counts, heartbeats
 from cw.hub.operation.health.clock_check import ClockCheck
-from cw.hub.operation.health.heartbeats import Process, Role
+from cw.hub.operation.health.heartbeats import NO_PROGRAMS, Figures, Process, Role
 from cw.hub.operation.queue import LANES, PROGRAMS, WORKSHOP, JobTaker
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
@@ -46,7 +47,6 @@ COUNTED: Final = 20.0
 
 LOOKS: Final = 60.0
 """Seconds between two looks whether the upkeep and the back-up of the day are due."""
-
 
 logger = logging.getLogger(__name__)
 
@@ -69,27 +69,24 @@ def folder_locked(settings: HubSettings) -> Iterator[None]:
         ) from None
 
 
-def new_worker(
-    resources: Resources, slots: int, *, ends_itself: bool = False, runs_programs: bool = True
-) -> Worker:
+def new_worker(resources: Resources, slots: int, *, runs_programs: bool = True) -> Worker:
     """Return this process as a worker."""
     name = worker_name(os.getpid(), resources.clock())
-    return Worker(
-        name, slots, KINDS, runs_programs=runs_programs, ends_itself=ends_itself, clock=ClockCheck()
-    )
+    return Worker(name, slots, KINDS, runs_programs=runs_programs, clock=ClockCheck())
 
 
-def begin_heartbeat(resources: Resources, *roles: Role, program_slots: int = 0) -> None:
-    """Let this process say again and again that it lives, in which roles, and what it runs."""
+def begin_heartbeat(
+    resources: Resources, *roles: Role, name: str = "", runs: Figures = NO_PROGRAMS
+) -> None:
+    """Report this process repeatedly: its roles, and what it runs; a worker by its own name."""
     now = resources.clock()
-    about = about_programs(program_slots) if program_slots else {}
-    process = Process(worker_name(os.getpid(), now), __version__, roles, now, about)
+    process = Process(name or worker_name(os.getpid(), now), __version__, roles, now, runs)
     repeat(resources, "heartbeat", lambda: process.beat(resources), heartbeats.EVERY)
 
 
 @contextmanager
 def everything(resources: Resources, slots: int) -> Iterator[Worker]:
-    """Play, tick and do jobs in threads of this process while the block runs.
+    """Tick, do jobs and let players play while the block runs, in threads of this process.
 
     Afterwards what was played is given back, and the threads go on until the process ends.
     """
@@ -106,7 +103,8 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
     do_jobs(taker, worker.name)
     repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
     can_run = programs.can_run(settings)
-    begin_heartbeat(resources, *heartbeats.ROLES, program_slots=slots if can_run else 0)
+    runs = of_programs(slots, KINDS.names()) if can_run else NO_PROGRAMS
+    begin_heartbeat(resources, *heartbeats.ROLES, name=worker.name, runs=runs)
     look_after(resources, taker)
     try:
         yield worker
@@ -115,9 +113,9 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
         worker.leave(resources)
 
 
-def about_programs(slots: int) -> dict[str, object]:
-    """Return what a process says of itself that runs programs, so many at once."""
-    return {languages.FIGURE: languages.installed(), fair_use.SLOTS: slots}
+def of_programs(slots: int, kinds: Sequence[str]) -> Figures:
+    """Return what a process reports that runs programs: how many at once, beside which matches."""
+    return Figures(program_slots=slots, program_kinds=tuple(kinds), languages=languages.installed())
 
 
 def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
@@ -132,6 +130,7 @@ def begin_alone(resources: Resources) -> None:
         interruptions.requeue(session)
         sending.forget_messages(session)
         workshop_tasks.lose_all(session, resources.clock)
+        program_checks.leave(session)
         workshop_tasks.forget_messages(session)
 
 
@@ -175,7 +174,11 @@ def work(
 
     Where it runs programs, also those in which uploads play.
     """
-    worker = new_worker(resources, slots, ends_itself=True, runs_programs=runs_programs)
+    if runs_programs:
+        report_limits(resources.settings)
+        # Another worker may have what this one lacks.
+        runs_programs = programs.can_run(resources.settings)
+    worker = new_worker(resources, slots, runs_programs=runs_programs)
     queues = queues_of(kinds, worker)
     taker, threads = JobTaker(resources, jobs_of(worker)), resources.threads
     threads.last_words = lambda: give_back(resources, worker)
@@ -183,7 +186,8 @@ def work(
     def begin(**_: object) -> None:
         # Not before: what is started here would not live on in the processes that play.
         repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
-        begin_heartbeat(resources, "worker", program_slots=slots if runs_programs else 0)
+        runs = of_programs(slots, kinds) if runs_programs else NO_PROGRAMS
+        begin_heartbeat(resources, "worker", name=worker.name, runs=runs)
         repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 
     worker_ready.connect(begin, weak=False)

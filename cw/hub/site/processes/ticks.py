@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from cw.hub.accounts import places
 from cw.hub.accounts.mails import outbox
 from cw.hub.bots.checks import health
+from cw.hub.bots.checks.jobs import send_waiting
 from cw.hub.bots.versions import lost
 from cw.hub.bots.workshop import tasks, work
 from cw.hub.clock import Clock
@@ -43,6 +44,7 @@ def steps_of(formats: Sequence[Format]) -> Steps:
             lost.send_again,
             in_transaction(tasks.sweep),
             work.send_lost,
+            send_waiting,
             lambda resources: digest.put_due(resources, formats),
         ],
     )

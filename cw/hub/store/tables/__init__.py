@@ -22,6 +22,8 @@ from cw.hub.store.tables.bots import (
     BotVersion,
     Comparison,
     ComparisonState,
+    LastProgram,
+    ProgramCheck,
     VersionState,
 )
 from cw.hub.store.tables.competitions import (
@@ -81,6 +83,7 @@ __all__ = [
     "Invitation",
     "Json",
     "KnownPlace",
+    "LastProgram",
     "Mail",
     "MailCount",
     "MailState",
@@ -91,6 +94,7 @@ __all__ = [
     "MatchState",
     "Moment",
     "PersonalLimit",
+    "ProgramCheck",
     "Rating",
     "RatingTotal",
     "Role",

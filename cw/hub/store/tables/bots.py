@@ -44,6 +44,9 @@ Decision: TypeAlias = Literal["stronger", "not stronger"]
 ComparisonState: TypeAlias = Literal["running", "decided", "undecided", "stopped"]
 
 
+ProgramUse: TypeAlias = Literal["match", "test"]
+
+
 class Bot(Base):
     """A program that plays one game, under a name; it belongs to a user or to a team."""
 
@@ -132,6 +135,35 @@ class BotActivation(Base):
     number: Mapped[int]
     """Of the version."""
     at: Mapped[datetime]
+
+
+class ProgramCheck(Base):
+    """A check of a program that a worker has taken: it runs, or waits for its share of the places.
+
+    Its row is deleted at its end.
+    """
+
+    __tablename__ = "program_checks"
+
+    bot_id: Mapped[BotId] = mapped_column(primary_key=True)
+    worker: Mapped[str | None] = mapped_column(String(80))
+    """Null while it waits."""
+    sent_at: Mapped[datetime | None]
+    """When its last message was sent; null if it is to be sent again."""
+
+
+class LastProgram(Base):
+    """The one row that says what was begun last of all that runs programs.
+
+    Whoever begins something locks it, so that two workers do not take the same place.
+    """
+
+    __tablename__ = "last_program"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kind: Mapped[ProgramUse | None] = mapped_column(String(16))
+    """Null before anything was begun."""
+    accounts: Mapped[Json] = mapped_column(JSON, default=list)
 
 
 class Comparison(Base):

@@ -9,7 +9,7 @@ import pytest
 from cw import kits
 from cw.hub.bots.versions import languages
 from cw.hub.bots.workshop.choosing import CHANGED, NOT_HERE
-from cw.hub.operation.health.heartbeats import Process
+from cw.hub.operation.health.heartbeats import Figures, Process
 from cw.kits import LANGUAGES
 from tests.hub.bots.workshop.test_drafts import PAGE, Window
 from tests.hub.bots.workshop.test_workshop_runs import Author, working
@@ -28,8 +28,8 @@ VERSIONS = {"python": "3.12.1", "go": "1.22.0", "java": "17.0.1"}
 
 def run_languages(site: Site, **versions: str) -> None:
     """Let a worker live that runs these languages."""
-    about = {languages.FIGURE: versions}
-    Process("one", "1", ("worker",), site.clock(), about).beat(site.resources)
+    programs = Figures(languages=versions)
+    Process("one", "1", ("worker",), site.clock(), programs).beat(site.resources)
 
 
 def kit(language: str) -> set[str]:

@@ -14,11 +14,10 @@ import pytest
 from sqlalchemy import select
 
 from cw.arena.processes import PROC
-from cw.hub.bots.versions.languages import FIGURE
 from cw.hub.bots.workshop import drafts, tasks, work
 from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.matches.playing.worker import Worker
-from cw.hub.operation.health.heartbeats import Process
+from cw.hub.operation.health.heartbeats import Figures, Process
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import User, WorkshopPiece, WorkshopTask
@@ -319,13 +318,30 @@ def test_the_place_in_the_queue_is_told(site: Site) -> None:
     for author in authors:
         author.run()
     assert "no machine" in authors[0].report()["waits"]
-    Process("w", "1", ["worker"], site.clock(), {FIGURE: {"python": "3"}}).beat(site.resources)
+    Process("w", "1", ["worker"], site.clock(), Figures(languages={"python": "3"})).beat(
+        site.resources
+    )
     run = [author.report()["waits"] for author in authors]
     assert run == [f"It waits: {place} in the queue." for place in ("1st", "2nd", "3rd")]
     authors[0].post("check", None)
     with working(site, slots=2):
         assert not any(author.ended()["failed"] for author in authors)
         assert authors[0].ended("check")["trouble"] == ""
+
+
+def test_the_page_says_which_share_a_run_waits_for(site: Site) -> None:
+    ann, ben = Author(site, "Ann"), Author(site, "Ben")
+    site.open_competition("paint")
+    programs = Figures(languages={"python": "3"}, program_slots=2)
+    Process("w", "1", ["worker"], site.clock(), programs).beat(site.resources)
+    ann.run()
+    with site.resources.database.writing() as session:
+        assert tasks.claim(session, site.clock, "w") is not None
+    ben.run()
+    assert ben.report()["waits"] == (
+        "It waits: half of the places are kept for matches, and all others are in use. "
+        "It begins when one of them is free. It is 1st in the queue."
+    )
 
 
 def test_an_account_that_is_deleted_takes_its_tasks_along(site: Site) -> None:

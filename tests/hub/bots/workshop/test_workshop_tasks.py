@@ -11,8 +11,9 @@ from sqlalchemy import select
 from cw.hub.accounts import people
 from cw.hub.bots.workshop import tasks
 from cw.hub.bots.workshop.drafts import Draft
-from cw.hub.bots.workshop.tasks import Claim, New, News, Piece, Task
+from cw.hub.bots.workshop.tasks import Claim, New, News, Task
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import Piece
 from cw.hub.store.tables import TaskKind, WorkshopPiece
 from tests.hub.conftest import StillClock
 

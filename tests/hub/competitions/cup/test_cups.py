@@ -18,8 +18,9 @@ from cw.hub.competitions.cup.verbs import Cup
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches import interruptions
 from cw.hub.matches.playing.worker import Worker
-from cw.hub.matches.results import BattleResult, SlotResult
+from cw.hub.matches.results import BattleResult
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import SlotResult
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.ticks import tick
 from cw.hub.store.tables import Match, MatchParticipant, User

@@ -22,7 +22,6 @@ from cw.arena.bots import BotSpec
 from cw.championship.config import ChampionshipSettings
 from cw.championship.teams import Team
 from cw.errors import Failure, UsageError
-from cw.hub.bots import packages
 from cw.hub.competitions.cup import keys, parcels, sent
 from cw.hub.competitions.cup.players import ID, NO_WORKER
 from cw.hub.matches import interruptions, sending
@@ -31,6 +30,8 @@ from cw.hub.operation import upkeep
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
+from cw.hub.players import packages
+from cw.hub.players.programs import Room, placed
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.upkeep import keep_in_order
 from cw.hub.store.database import Database
@@ -334,16 +335,20 @@ class TestParcels:
         bot = self.bot(tmp_path)
         parcel = parcels.send_program(resources.objects, "0" * 16, bot, [])
         assert parcel.bot.target == "'{python}' bot.py"
-        assert parcels.placed(parcel.bot, tmp_path / "team") == bot
+        arrived = placed(parcel.bot, tmp_path / "team")
+        assert (arrived.command, arrived.folder) == (
+            [sys.executable, "bot.py"],
+            str(tmp_path / "team"),
+        )
         player = replace_target(bot, "python", f"{tmp_path / 'team' / 'bot.py'}:Bot")
         parcel = parcels.send_program(resources.objects, "0" * 16, player, [])
         assert parcel.bot.target == "bot.py:Bot"
-        assert parcels.placed(parcel.bot, tmp_path / "team") == player
+        assert placed(parcel.bot, tmp_path / "team").python_player == ("bot.py", "Bot")
 
     def test_a_command_names_no_file_of_the_worker(self, tmp_path: Path) -> None:
         spying = BotSpec("ann", "exec", "cat /etc/passwd")
         with pytest.raises(UsageError, match="outside of the folder"):
-            parcels.placed(spying, tmp_path)
+            placed(spying, tmp_path)
 
     @ON_SQLITE
     def test_a_link_and_a_folder_that_is_too_large_are_refused(
@@ -402,6 +407,7 @@ class TestMatches:
         assert self.asked(resources, size=4000) == match
         assert self.row(resources).state == "queued"
 
+    @NEEDS_BUBBLEWRAP
     def test_a_program_that_was_changed_in_the_store_is_not_unpacked(
         self, resources: Resources, tmp_path: Path
     ) -> None:
@@ -409,14 +415,15 @@ class TestMatches:
         bot = BotSpec("eve", "exec", f"{PYTHON} {tmp_path / 'bot.py'}")
         program = parcels.send_program(resources.objects, CUP, bot, [])
         parcel = parcels.Parcel({"eve": program.bot}, {"eve": program.digest}, "", "")
-        unpacked = tmp_path / "unpacked"
-        assert parcels.bot_in(resources.objects, CUP, parcel, "eve", unpacked).kind == "exec"
+        (sent_program,) = parcels.programs_of(resources.objects, CUP, parcel, ["eve"])
+        with Room(lambda _: None) as room:
+            room.add(sent_program)
+            assert room.bot("eve", "paint").kind == "exec"
         key = keys.program_key(CUP, program.digest)
         resources.objects.delete(key)
         resources.objects.put_new(key, packages.pack({"bot.py": b"import evil"}))
         with pytest.raises(Failure, match="in the store is not what was sent"):
-            parcels.bot_in(resources.objects, CUP, parcel, "eve", tmp_path / "again")
-        assert not list((tmp_path / "again").iterdir())
+            list(parcels.programs_of(resources.objects, CUP, parcel, ["eve"]))
 
     def test_it_has_a_page_and_what_it_was_sent_with_is_forgotten(
         self, resources: Resources, site: Site

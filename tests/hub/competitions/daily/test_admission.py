@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -115,15 +114,17 @@ def known(resources: Resources, address: str) -> CheckTarget:
     )
 
 
+def all_steps(resources: Resources, addresses: Sequence[str]) -> list[Sequence[jobs.Step]]:
+    """Return the steps of a full check of each of some bots, in their order."""
+    targets = [replace(known(resources, one), id=n) for n, one in enumerate(addresses)]
+    steps = {target.id: steps for target, steps in jobs.asked(resources, targets)}
+    return [steps[target.id] for target in targets]
+
+
 def test_every_broken_bot_is_told_what_is_wrong(alone: Resources) -> None:
-
-    async def all_steps(addresses: list[str]) -> list[Sequence[jobs.Step]]:
-        every = (jobs.steps_of(alone, known(alone, one)) for one in addresses)
-        return await asyncio.gather(*every)
-
     with ExitStack() as stack:
         addresses = [stack.enter_context(serving(bot)) for bot in (*BROKEN, GOOD, CARELESS)]
-        *results, good, warned = asyncio.run(all_steps(addresses))
+        *results, good, warned = all_steps(alone, addresses)
     failures = {bot.name: failed(steps) for bot, steps in zip(BROKEN, results, strict=True)}
     assert failures == {bot.name: (bot.step, bot.sentence) for bot in BROKEN}
     assert [step["step"] for step in good] == ["health", "turn", "signature", "moves", "refusal"]
@@ -148,25 +149,23 @@ def deaf_port() -> Iterator[int]:
         yield deaf.getsockname()[1]
 
 
+NOWHERE = "The host name {host} has no address that bots may have here."
+
+
 def test_who_cannot_be_reached_is_told_why(
     alone: Resources, deaf_port: int, tmp_path: Path
 ) -> None:
 
     def steps(address: str, hub: Resources = alone) -> tuple[str, str]:
-        return failed(asyncio.run(jobs.steps_of(hub, known(alone, address))))
+        return failed(*all_steps(hub, [address]))
 
-    assert steps("http://bot.invalid") == (
-        "resolve",
-        "The host name bot.invalid does not resolve.",
-    )
+    assert steps("http://bot.invalid") == ("resolve", NOWHERE.format(host="bot.invalid"))
     assert steps("http://127.0.0.1:9/") == ("connect", "127.0.0.1:9 refuses connections.")
     expected = f"No connection to 127.0.0.1:{deaf_port} within 2 seconds."
     assert steps(f"http://127.0.0.1:{deaf_port}") == ("connect", expected)
     public = replace(alone, settings=replace(alone.settings, bot_network=("public",)))
-    assert steps("http://localhost:9", public) == (
-        "address",
-        "localhost leads to an internal address.",
-    )
+    for host in ("bot.invalid", "localhost"):
+        assert steps(f"http://{host}:9", public) == ("resolve", NOWHERE.format(host=host))
     with serving(GOOD, self_signed(tmp_path)) as address:
         step, sentence = steps(address)
     assert step == "tls"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from cw import kits
-from cw.hub.bots import packages
 from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.verbs import CHECK
 from cw.hub.competitions import verbs as competitions
@@ -14,6 +13,7 @@ from cw.hub.competitions.daily.entrants import GAME
 from cw.hub.competitions.daily.history import behaviour
 from cw.hub.matches import sending
 from cw.hub.matches.playing.worker import Worker
+from cw.hub.players import packages
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import Match, MatchParticipant

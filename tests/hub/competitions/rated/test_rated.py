@@ -19,9 +19,10 @@ from cw.hub.competitions.rated import verbs as rated
 from cw.hub.matches import claims, planning
 from cw.hub.matches.claims import Claim
 from cw.hub.matches.playing.worker import Worker
-from cw.hub.matches.results import BattleResult, SlotResult
+from cw.hub.matches.results import BattleResult
 from cw.hub.operation import upkeep
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import SlotResult
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.begin import begin_site
 from cw.hub.site.processes.ticks import tick

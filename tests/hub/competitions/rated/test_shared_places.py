@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from cw.hub.competitions.rated.explanations.reasons import changes_of
-from cw.hub.matches.results import SlotResult
 from cw.hub.matches.views import MatchView
+from cw.hub.players.messages import SlotResult
 from cw.hub.store.tables import Match
 from tests.hub.competitions.rated.test_rated import Arena
 from tests.hub.competitions.rated.test_rated_pages import give_bot

@@ -13,8 +13,9 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import select
 
+from cw.documents.toml import parse_toml
 from cw.hub.bots.checks import health as bot_health
-from cw.hub.competitions.tournament.config import read_config, read_table
+from cw.hub.competitions.tournament.config import LARGEST_FILE, read_config
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.groups import NewGroup
 from cw.hub.competitions.tournament.rounds import progress
@@ -433,7 +434,7 @@ def test_an_export_makes_the_same_tournament(site: Site, host: Visitor, new: New
     assert ["1", '\'=1+1 "Ü"', "1-1-u", "0", "0", "0", "0", "", "playing", ""] in ladder
     assert ["", "Gamma", "gamma", *"0000", "", "out of competition", ""] == ladder[-1]
     assert len(list(csv.reader(io.StringIO(files["matches.csv"])))) == 1 + 2 * 6
-    config = read_config(read_table(files["tournament.toml"].encode(), "x"), "t2")
+    config = read_config(parse_toml(files["tournament.toml"].encode(), LARGEST_FILE), "t2")
     with site.resources.database.writing() as session:
         again = create(session, site.clock, config)
     with site.resources.database.reading() as session:

@@ -12,13 +12,13 @@ import requests
 
 from cw import kits
 from cw.errors import UsageError
-from cw.hub.bots import packages
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.versions.verbs import NO_VERSION
 from cw.hub.competitions.tournament.teams import assigned_bots, bot_setup, machines
 from cw.hub.competitions.tournament.teams import bots as team_bots
 from cw.hub.competitions.tournament.teams.bots import TeamBot
 from cw.hub.matches.playing.worker import Worker
+from cw.hub.players import packages
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.sealing import Sealed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cw import kits
-from cw.hub.bots import builds, packages
+from cw.hub.bots import builds
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.checks import health as bot_health
 from cw.hub.bots.programs import NO_PROGRAMS, object_key
@@ -13,6 +13,7 @@ from cw.hub.bots.verbs import CHECK
 from cw.hub.competitions.tournament.teams import bots as team_bots
 from cw.hub.competitions.tournament.teams.bots import TeamBot
 from cw.hub.competitions.tournament.teams.own_programs import LOG_IN, NO_PROGRAM
+from cw.hub.players import packages
 from tests.hub.competitions.tournament.test_my_team_page import PAGE, joined, tournament
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.ladder_rows import Rows

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw.hub.bots import packages
-from cw.hub.bots.packages import (
+from cw.hub.competitions.tournament.teams import assigned_bots, machines
+from cw.hub.players import packages
+from cw.hub.players.packages import (
     LEADS_OUT,
     LINK,
     NO_FILE,
@@ -24,7 +25,6 @@ from cw.hub.bots.packages import (
     UNREADABLE,
     UnfitUpload,
 )
-from cw.hub.competitions.tournament.teams import assigned_bots, machines
 from tests.tools import needs_language
 
 BOT = b"print(1)\n"

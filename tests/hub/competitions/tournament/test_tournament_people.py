@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 
 from cw.hub.accounts.mails import delivery
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
+from cw.hub.competitions.tournament.groups import NewGroup, add_group
 from cw.hub.competitions.tournament.people import hosts
 from cw.hub.competitions.tournament.people.invitations import NewGuest, guests_of
 from cw.hub.competitions.tournament.rounds import progress
@@ -120,6 +121,20 @@ def test_people_form_teams_join_wait_rename_and_leave(site: Site, host: Visitor)
     assert post(host, f"{HOST}/start", HOST)[0] == 303
     post(ben, f"{on}/rename", on, name="Late")
     assert "teams keep their names" in words_of(ben.open(on))
+
+
+def test_people_form_teams_in_public_groups_alone(site: Site, host: Visitor) -> None:
+    groups = (NewGroup("East"), NewGroup("Staff", "internal"), NewGroup("Last", "final"))
+    with site.resources.database.writing() as session:
+        competition = select(Competition.id).where(Competition.slug == "t1")
+        for group in groups:
+            add_group(session, site.clock, session.scalars(competition).one(), group)
+    link, ann = invite(host), site.player("Ann")
+    for named in ("Staff", "staff", "LAST", "last"):
+        status, words = post(ann, f"{link}/team", link, name="Alpha", group=named)
+        assert (status, "no sandbox named" in words) == (422, True)
+    assert "Please choose a sandbox" in post(ann, f"{link}/team", link, name="Alpha", group="")[1]
+    assert post(ann, f"{link}/team", link, name="Alpha", group="east")[0] == 303
 
 
 @pytest.mark.thorough

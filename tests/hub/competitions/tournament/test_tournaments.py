@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from cw.documents.toml import parse_toml
 from cw.errors import UsageError
 from cw.hub.accounts.access import tickets
 from cw.hub.bots.versions.verbs import Upload
-from cw.hub.competitions.tournament.config import read_config, read_table, team_lines, with_teams
+from cw.hub.competitions.tournament.config import LARGEST_FILE, read_config, team_lines, with_teams
 from cw.hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw.hub.competitions.tournament.events import NewEvent, add_event, remove_event
 from cw.hub.competitions.tournament.groups import NewGroup, add_group
@@ -82,7 +83,7 @@ def database_url(migrated_sqlite: Any, tmp_path: Any) -> str:
 
 
 def duel(text: str = DUEL, slug: str = "duel") -> TournamentConfig:
-    return read_config(read_table(text.encode(), "duel.toml"), slug, "hexagon")
+    return read_config(parse_toml(text.encode(), LARGEST_FILE), slug, "hexagon")
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from cw.hub.matches.replays import own_key, replay_key, viewed_key
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, open_resources
 from cw.hub.operation.settings import HubSettings
+from cw.hub.players.players import Play
 from cw.hub.site.formats import KINDS
 from cw.hub.store.archives import file_at
 from cw.hub.store.objects import StoreAway
@@ -205,14 +206,15 @@ def test_a_service_at_an_impossible_address_is_absent_and_its_match_is_played(ad
 def test_a_match_that_was_taken_away_stops_and_leaves_nothing(
     resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    match = planned(resources)
+    match = planned(resources, "code-battle", "hunter", "swarm", "rusher", max_turns=1000)
+    follow = Attempt.follow
 
-    async def endless(*_: Any, **__: Any) -> None:
+    def taken_away(attempt: Attempt, play: Play) -> Any:
         with resources.database.writing() as session:
             interruptions.interrupt_all_of(session, "me", "stopped")
-        await asyncio.sleep(3600)
+        return follow(attempt, play)
 
-    monkeypatch.setattr(attempt, "run_match", endless)
+    monkeypatch.setattr(Attempt, "follow", taken_away)
     monkeypatch.setattr(attempt, "RENEWED", 0.01)
     ME.play(resources, match)
     assert row(resources, match).state == "interrupted"

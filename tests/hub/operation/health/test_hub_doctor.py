@@ -15,7 +15,8 @@ from aiosmtpd.controller import Controller
 from click.testing import CliRunner, Result
 from sqlalchemy import text
 
-from cw.arena.bots import INTERPRETERS
+from cw import kits
+from cw.arena.sandbox import bubblewrap
 from cw.cli import main
 from cw.hub.bots import verbs as bots
 from cw.hub.bots.verbs import NewBot
@@ -59,8 +60,17 @@ def mail_server() -> Iterator[str]:
     controller.stop()
 
 
+LIMITS = ["memory", "processor", "subprocesses", "namespaces", "system calls", "network"]
+LIMITS += ["files", "/proc"]
+
+
 def doctor(*words: str) -> Result:
     return CliRunner().invoke(main, ["hub", "doctor", *words])
+
+
+def about_programs(result: Result) -> str:
+    """Return the line about the program that has played a match."""
+    return next(line for line in result.output.splitlines() if line[7:].startswith("programs"))
 
 
 def findings(settings: HubSettings) -> dict[str, Finding]:
@@ -91,6 +101,7 @@ def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
     assert [*by_name] == [
         *("settings", "data folder", "database", "clock", "processes", "broker"),
         *("store", "mail", "keys", "secrets", "games", "programs"),
+        *(LIMITS if bubblewrap.problem() is None else []),
     ]
     assert all(one["ok"] for one in by_name.values() if one["needed"])
     assert list((laptop.data / "objects").iterdir()) == []
@@ -101,16 +112,17 @@ def test_a_hub_on_a_laptop_has_all_it_needs(laptop: HubSettings) -> None:
 
 @NEEDS_BUBBLEWRAP
 def test_a_program_that_cannot_be_run_as_uploads_are_is_named(
-    laptop: HubSettings, monkeypatch: pytest.MonkeyPatch
+    laptop: HubSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    line = doctor().output.splitlines()[-1]
+    line = about_programs(doctor())
     assert line == "ok     programs      bubblewrap works, and a Python program has played"
-    off = doctor("--set", "CW_HOSTING=off").output.splitlines()[-1]
+    off = about_programs(doctor("--set", "CW_HOSTING=off"))
     assert off == f"{line}; players cannot upload any (CW_HOSTING=off)"
-    monkeypatch.setitem(INTERPRETERS, ".py", ("/bin/false",))
+    (tmp_path / "bot.py").write_text("raise SystemExit(1)")
+    monkeypatch.setattr(kits, "files", lambda *_: {"bot.py": tmp_path / "bot.py"})
     result = doctor()
     assert result.exit_code == 1
-    line = result.output.splitlines()[-1]
+    line = about_programs(result)
     assert line.startswith("to do  programs      a Python program failed: ")
     assert line.endswith("cw check paint BOT.py")
 

@@ -16,7 +16,7 @@ from cw.hub.accounts.access.actor import player, players_only, players_only_json
 from cw.hub.accounts.forms import first_errors, is_filled, needs, stripped
 from cw.hub.accounts.pages import go, must_confirm
 from cw.hub.bots.checks import asking, check_requests
-from cw.hub.bots.forms import WHERE_BOTS_MAY_BE, is_base_address
+from cw.hub.bots.forms import WHERE_BOTS_MAY_BE
 from cw.hub.competitions.daily import bots as grader_bots
 from cw.hub.competitions.daily import standings as rankings
 from cw.hub.competitions.daily.bots import FRESH, PROBE, GraderBot
@@ -43,7 +43,7 @@ ONCE: Final = parse("1 per 5 second")
 def is_bot_base(url: str) -> bool:
     """Return whether a text is a bot base as the game's document defines it."""
     try:
-        return is_base_address(url) and not url.endswith("/") and check_base(url) == url
+        return check_base(url) == url
     except UsageError:
         return False
 

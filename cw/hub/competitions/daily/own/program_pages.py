@@ -15,7 +15,6 @@ from cw.hub.bots import verbs as bots
 from cw.hub.bots import views as bot_views
 from cw.hub.bots.checks import check_requests
 from cw.hub.bots.checks.check_requests import UNCONFIRMED
-from cw.hub.bots.packages import Package
 from cw.hub.bots.programs import why_off
 from cw.hub.bots.versions import answers, uploads, views
 from cw.hub.bots.versions.answers import Author
@@ -28,6 +27,7 @@ from cw.hub.competitions.daily.own.own_bot import family, own_bot
 from cw.hub.pages.limiter import note_done
 from cw.hub.pages.parts import notice, part_of_page
 from cw.hub.pages.request import resources
+from cw.hub.players.packages import Package
 
 
 def author_of(bot: GraderBot) -> Author:

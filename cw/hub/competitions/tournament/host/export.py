@@ -15,6 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.documents.cells import harmless
 from cw.errors import ProtocolError
 from cw.games.registry import games_with_hidden_information
 from cw.hub.clock import Clock
@@ -42,9 +43,6 @@ from cw.hub.store.tables import (
 )
 
 CONFIG: Final = "tournament.toml"
-
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings of texts that a spreadsheet would calculate."""
 
 
 def write_zip(session: Session, clock: Clock, competition: int, file: IO[bytes]) -> None:
@@ -224,8 +222,7 @@ def cell(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    is_formula = isinstance(value, str) and value.startswith(FORMULA)
-    return f"'{value}" if is_formula else value
+    return harmless(value)
 
 
 def ladder(table: GroupStandings) -> list[tuple[Any, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -10,7 +9,8 @@ from typing import Any, Final, cast
 
 from wtforms import BooleanField, Field, Form, StringField, ValidationError
 
-from cw.errors import UsageError
+from cw.errors import ProtocolError, UsageError
+from cw.games.wire import read_json
 from cw.hub.accounts.forms import is_filled, needs
 from cw.hub.competitions.tournament.config import team_lines
 from cw.hub.competitions.tournament.events import LONGEST_TEXT, NO_TIME, NO_TITLE, PAST, NewEvent
@@ -329,8 +329,8 @@ def read_boards(text: str) -> list[dict[str, Any]]:
     """
     if text.lstrip().startswith("["):
         try:
-            return cast(list[dict[str, Any]], json.loads(text))
-        except (ValueError, RecursionError):
+            return cast(list[dict[str, Any]], read_json(text))
+        except ProtocolError:
             raise UsageError("This is not a JSON list of boards") from None
     return [read_board(line.strip()) for line in text.splitlines() if line.strip()]
 
@@ -355,6 +355,6 @@ def read_board(line: str) -> dict[str, Any]:
 def read_value(text: str) -> Any:
     """Return the value of an option: a value of JSON, else the text itself."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except ProtocolError:
         return text

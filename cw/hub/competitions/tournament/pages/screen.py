@@ -14,8 +14,8 @@ from cw.hub.competitions.tournament.pages.table import competing_rows
 from cw.hub.competitions.tournament.rounds.matches import RoundMatch
 from cw.hub.competitions.tournament.standings import GroupStandings
 from cw.hub.competitions.tournament.views import GroupView, TournamentView
-from cw.hub.matches.live.broadcast import is_broadcast
 from cw.hub.pages.request import resources
+from cw.hub.players.spectating import is_shown
 from cw.league.ladder.phases import Phase
 
 MOST_MATCHES: Final = 6
@@ -42,7 +42,7 @@ def matches_in_turn(standings: GroupStandings) -> list[RoundMatch]:
     live = [
         match
         for match in standings.matches
-        if match.state == "in_progress" and is_broadcast(standings.tournament.game)
+        if match.state == "in_progress" and is_shown(standings.tournament.game)
     ]
     over = [match for match in standings.matches if match.counts]
     return [*live, *reversed(over)][:MOST_MATCHES]

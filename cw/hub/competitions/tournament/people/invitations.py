@@ -36,6 +36,9 @@ MOST_GUESTS: Final = 5000
 LONGEST_LIST: Final = 200_000
 """Characters of a list of addresses."""
 
+LONGEST_LINE: Final = 1000
+"""Characters of a line of it."""
+
 TEAM: Final = "team"
 """The title of the column of a list that has the names of teams."""
 
@@ -140,13 +143,18 @@ def guests_of(text: str) -> Iterator[NewGuest]:
     """Yield the addresses of a list, a line each: `E-MAIL` or `E-MAIL, TEAM`.
 
     There may be a first line of titles, of which `team` names a column, and tabs or semicolons
-    for the commas. Raises UsageError for a line without an address, with its number, and for a
-    list that is too long.
+    for the commas. Raises UsageError for a line without an address or that is too long, with its
+    number, and for a list that is too long.
     """
     if len(text) > LONGEST_LIST:
         raise UsageError(f"The list is longer than {LONGEST_LIST:,} characters")
     titles: list[str] = []
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        if len(line) > LONGEST_LINE:
+            raise UsageError(
+                f"line {number} has {len(line):,} characters, but a line may have at most"
+                f" {LONGEST_LINE:,}: put each address on its own line"
+            )
         cells = cells_of(line)
         if not any(cells):
             continue

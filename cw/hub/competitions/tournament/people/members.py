@@ -6,6 +6,7 @@ Each verb holds the competition, as `progress` says, and is audited.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +16,12 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.hub.accounts import audit
 from cw.hub.clock import Clock
-from cw.hub.competitions.tournament.groups import groups_of, mark_changed, most_entries
+from cw.hub.competitions.tournament.groups import (
+    groups_of,
+    mark_changed,
+    most_entries,
+    named_group,
+)
 from cw.hub.competitions.tournament.names import LONGEST_TEAM, clean_name, name_key
 from cw.hub.competitions.tournament.people.invitations import LETTERS, InvitationView, guest_named
 from cw.hub.competitions.tournament.people.invitations import find as find_invitation
@@ -73,16 +79,18 @@ def form_team(  # noqa: PLR0913
 ) -> bool:
     """Form a team whose captain an account is; return whether it plays, or waits for room.
 
-    Raises UsageError for a name that is taken or cannot be, and for those who may not come. Of two
-    with one name at once, one gets it.
+    `group` is the name or slug of a public group; "": the only one. Raises UsageError for another
+    group, for a name that is taken or cannot be, and for those who may not come. Of two with one
+    name at once, one gets it.
     """
     row = lock(session, invitation.competition_id)
     check_may_come(session, row, invitation, user_id)
     enrolment = Enrolment(session, row)
-    plays = has_room(session, row, invitation, group)
+    chosen = public_group(enrolment.groups, group)
+    plays = has_room(session, row, invitation, chosen.slug)
     if not plays:
         enrolment.most = max(enrolment.most, sum(enrolment.sizes.values()) + 1)
-    admitted = enrolment.admit(NewTeam(name, group))
+    admitted = enrolment.admit(NewTeam(name, chosen.name))
     (team_id,) = enrolment.enrol(session, clock, [admitted], actor)
     team = session.get_one(Team, team_id)
     team.code = "".join(secrets.choice(LETTERS) for _ in range(8))
@@ -93,10 +101,21 @@ def form_team(  # noqa: PLR0913
     return plays
 
 
-def has_room(
-    session: Session, row: Competition, invitation: InvitationView, group: str = ""
-) -> bool:
-    """Return whether another team can play, by the limit of the invitation and of its group."""
+def public_group(groups: Sequence[Group], name: str) -> Group:
+    """Return the group that somebody who was invited chooses, which the final never is."""
+    public = [group for group in groups if group.kind == "public"]
+    if name:
+        return named_group(public, name)
+    if len(public) != 1:
+        raise UsageError("Please choose a sandbox" if public else "No sandbox is open to all")
+    return public[0]
+
+
+def has_room(session: Session, row: Competition, invitation: InvitationView, group: str) -> bool:
+    """Return whether another team can play, by the limit of the invitation and of its group.
+
+    `group` is the slug of a group other than the final.
+    """
     sizes = dict(
         session.execute(
             select(Group.slug, func.count(Entry.team_id).filter(Entry.status == "playing"))
@@ -105,9 +124,7 @@ def has_room(
             .group_by(Group.slug)
         ).all()
     )
-    names = {one.name: one.slug for one in groups_of(session, row.id)}
-    slug = names.get(group, group) or next(iter(sizes), "")
-    is_full = sizes.get(slug, 0) >= most_entries(row)
+    is_full = sizes.get(group, 0) >= most_entries(row)
     return sum(sizes.values()) < invitation.most_teams and not is_full
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import secrets
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from flask import Flask, abort, request, url_for
 
 from cw.arena.bot_settings import SECRET_SETTINGS
 from cw.arena.bots import BotSpec
-from cw.arena.sandbox import bubblewrap
 from cw.errors import UsageError
 from cw.games.registry import load_protocol
 from cw.hub.accounts.access.actor import actor, tournaments_of_browser
+from cw.hub.bots import programs
 from cw.hub.bots.addresses import isolation_of
-from cw.hub.bots.programs import NO_PROGRAMS, unpacked
+from cw.hub.bots.limits import problem_here
+from cw.hub.bots.programs import NO_PROGRAMS
 from cw.hub.bots.seats import ClaimedSeat
 from cw.hub.competitions.tournament.listing import listing
 from cw.hub.competitions.tournament.pages.header import NO_TOURNAMENT, tournament_or_404
@@ -32,6 +34,7 @@ from cw.hub.matches.playing.specs import bot_of
 from cw.hub.operation.resources import Resources
 from cw.hub.pages.names import is_slug
 from cw.hub.pages.request import one_reading
+from cw.hub.players.programs import Room
 from cw.web.live.live_match import Guest
 from cw.web.live.own_bots import OWN, Link, Offer, Opponents, OwnBot
 
@@ -41,7 +44,7 @@ ELSEWHERE: Final = (
     " practice matches on another machine."
 )
 NO_WALLS: Final = (
-    "Your bot is an uploaded program, and this server has no bubblewrap to run it "
+    "Your bot is an uploaded program, and this server lacks a sandbox with all limits to run it "
     "in: you cannot play against people with it here."
 )
 
@@ -95,8 +98,11 @@ class BotsOfTeams:
     def bot_at(self, seat: ClaimedSeat, bot: TeamBot, room: ExitStack) -> BotSpec:
         """Return the bot of a seat for the arena; a program is unpacked until the room closes."""
         if bot.kind == "program":
-            programs = unpacked(self.resources.objects, bot.game, [seat], bot.hosting)
-            return room.enter_context(programs)[seat.name]
+            objects, seats = self.resources.objects, [seat]
+            unpacked = room.enter_context(Room(partial(programs.store_built, objects, seats)))
+            for program in programs.sent(objects, seats, bot.hosting):
+                unpacked.add(program)
+            return unpacked.bots(bot.game)[seat.name]
         is_signed = load_protocol(bot.game).signed_with is not None
         return bot_of(seat, f"m_{secrets.token_hex(4)}", is_signed=is_signed)
 
@@ -117,7 +123,7 @@ class BotsOfTeams:
             return f"{NO_PROGRAMS}."
         if not self.runs_programs:
             return ELSEWHERE
-        return NO_WALLS if bubblewrap.problem() else ""
+        return NO_WALLS if problem_here(self.resources.settings) else ""
 
 
 def install(app: Flask) -> None:

@@ -14,7 +14,6 @@ from cw.errors import CapacityError, UsageError
 from cw.games.registry import load_protocol
 from cw.hub.accounts.access.actor import actor
 from cw.hub.accounts.pages import go
-from cw.hub.bots import packages
 from cw.hub.bots.addresses import check_address
 from cw.hub.bots.checks import asking, check_requests
 from cw.hub.bots.programs import NO_PROGRAMS
@@ -39,6 +38,7 @@ from cw.hub.matches.practice import PRACTICE, must_be_free
 from cw.hub.pages.limiter import allowance, note_done
 from cw.hub.pages.parts import notice, show_once
 from cw.hub.pages.request import one_reading, resources
+from cw.hub.players import packages
 from cw.hub.store.database import Reading
 
 routes = Blueprint("my_team", __name__)

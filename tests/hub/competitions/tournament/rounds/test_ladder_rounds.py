@@ -13,9 +13,10 @@ from cw.hub.competitions.tournament.host import disqualification, export
 from cw.hub.competitions.tournament.host import rounds as host_rounds
 from cw.hub.matches import interruptions, planning, sending
 from cw.hub.matches.planning import Plan, Seat
-from cw.hub.matches.results import BattleResult, SlotResult
+from cw.hub.matches.results import BattleResult
 from cw.hub.matches.sending import send_own
 from cw.hub.operation.resources import Resources
+from cw.hub.players.messages import SlotResult
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.ticks import tick
 from cw.hub.store.tables import Battle, Competition, Event, Match, MatchParticipant, RoundScore

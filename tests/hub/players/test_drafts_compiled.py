@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cw.hub.bots import builds
-from cw.hub.bots.builds import Build
-from cw.hub.bots.packages import UnfitUpload
-from cw.hub.bots.workshop.building import Programs, SandboxBuilder
+from cw.hub.bots.workshop.builds import Programs
+from cw.hub.players import compiling
+from cw.hub.players.compiling import Build
+from cw.hub.players.drafts import SandboxBuilder
+from cw.hub.players.messages import Built, Message
+from cw.hub.players.packages import UnfitUpload
 from cw.matches.spec import Isolation
 from cw.workshop.building import BuildFailed
 from cw.workshop.folder import BotFolder
@@ -28,14 +30,19 @@ def test_a_draft_is_compiled_once_for_each_of_its_states(
             raise UnfitUpload("It could not be built: no.\nbot.c:1: error")
         return Build(b"program", "")
 
-    monkeypatch.setattr(builds, "compiled", compile_one)
+    monkeypatch.setattr(compiling, "compiled", compile_one)
     programs = Programs()
 
     def build(name: str, digest: str) -> Path:
         place = tmp_path / name
         place.mkdir()
         project = Project("paint", "c", BotFolder(place), Isolation())
-        builder = SandboxBuilder(project, digest, programs)
+
+        def keep(message: Message) -> None:
+            assert isinstance(message, Built)
+            programs.keep("c", digest, message.data)
+
+        builder = SandboxBuilder(project, programs.find("c", digest), keep)
         asyncio.run(builder.build())
         asyncio.run(builder.build())
         return place / "bot"

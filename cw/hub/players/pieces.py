@@ -8,9 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
+from cw import documents
 from cw.games.registry import load_endings
 from cw.games.rules import Json
-from cw.hub.bots.workshop.tasks import Piece
+from cw.hub.players.messages import MATCH, REPLAYS, TURNS, Piece
+from cw.hub.players.reading import KEPT, KEPT_UNPACKED, Room
 from cw.matches.processes.live_file import LiveDocument, LiveLines, live_document
 from cw.matches.progress import MatchProgress
 from cw.replays.document import Document
@@ -18,45 +20,18 @@ from cw.web.workshop.page_documents import turn_document
 from cw.web.workshop.run import Run
 from cw.workshop.series import Series
 
-MATCH: Final = "match"
-"""Pieces that are lines of a match (`live_file`): its head, and what came after it."""
-
-TURNS: Final = "turns"
-"""Pieces that say what the bot was asked in some turns."""
-
-REPLAYS: Final = "replays"
-"""Pieces that are the replays of a series, by the numbers of its matches."""
-
 AT_ONCE: Final = 100
 """Turns of a piece."""
-
-LARGEST: Final = 8 * 1024 * 1024
-"""Packed bytes of a kind that a task tells; what comes after them is not kept."""
-
-MOST_READ: Final = 64 * 1024 * 1024
-"""Bytes of a piece when it is unpacked."""
 
 CUT: Final = "The match is too large to be shown to its end."
 
 
-class Room:
-    """How many bytes are left."""
-
-    def __init__(self) -> None:
-        """Begin with all of it."""
-        self._left = LARGEST
-
-    @property
-    def is_full(self) -> bool:
-        """Whether something did not fit."""
-        return self._left < 0
-
-    def fitting(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        """Give pieces until one does not fit."""
-        while not self.is_full and (piece := next(pieces, None)) is not None:
-            self._left -= len(piece.data)
-            if not self.is_full:
-                yield piece
+def fitting(room: Room, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Give pieces until one does not fit."""
+    for piece in pieces:
+        if not room.fits(piece.data, is_unpacked=piece.kind != REPLAYS):
+            return
+        yield piece
 
 
 class RunPieces:
@@ -70,7 +45,7 @@ class RunPieces:
         """Lines that were told."""
         self._turn = 0
         """The first turn whose questions were not told."""
-        self._match, self._asked = Room(), Room()
+        self._match, self._asked = (Room(KEPT, KEPT_UNPACKED) for _ in range(2))
 
     def news(self, *, is_over: bool) -> list[Piece]:
         """Return what is new; nothing before the start."""
@@ -79,8 +54,8 @@ class RunPieces:
             return []
         played = len(progress.recorder.turns)
         return [
-            *self._match.fitting(self._news_of_match(progress, played, is_over=is_over)),
-            *self._asked.fitting(self._news_of_turns(played, is_over=is_over)),
+            *fitting(self._match, self._news_of_match(progress, played, is_over=is_over)),
+            *fitting(self._asked, self._news_of_turns(played, is_over=is_over)),
         ]
 
     def amended(self, report: Json) -> Json:
@@ -118,7 +93,7 @@ class SeriesPieces:
     def __init__(self, number: int = 0) -> None:
         """Begin after so many matches."""
         self._number = number
-        self._room = Room()
+        self._room = Room(KEPT, KEPT_UNPACKED)
 
     def news(self, series: Series | None, end: int) -> list[Piece]:
         """Return the replays of the matches that have ended since, of the first `end` matches."""
@@ -126,7 +101,7 @@ class SeriesPieces:
         self._number += len(matches)
         files = [(match.number, match.file) for match in matches if match.file is not None]
         replays = (Piece(REPLAYS, number, number, file.read_bytes()) for number, file in files)
-        return list(self._room.fitting(replays))
+        return list(fitting(self._room, replays))
 
 
 def packed(data: bytes) -> bytes:
@@ -135,8 +110,8 @@ def packed(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return data as it was before it was packed, up to MOST_READ bytes of it."""
-    return zlib.decompressobj().decompress(data, MOST_READ)
+    """Return data as it was before it was packed, up to KEPT_UNPACKED bytes of it."""
+    return zlib.decompressobj().decompress(data, KEPT_UNPACKED)
 
 
 def match_so_far(pieces: Sequence[bytes], after: int | None) -> LiveDocument | None:
@@ -159,6 +134,9 @@ def replay_of(pieces: Sequence[bytes]) -> Document | None:
 
 def turn_in(piece: bytes | None, number: int) -> dict[str, Any]:
     """Return what the bot was asked in a turn that a piece tells of: nothing if it does not."""
-    turns = [] if piece is None else msgspec.json.decode(unpacked(piece))
     nothing = {"turn": number, "exchanges": [], "faults": [], "action": None}
-    return next((turn for turn in turns if turn["turn"] == number), nothing)
+    try:
+        turns = [] if piece is None else documents.decode(unpacked(piece), list[dict[str, Any]])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return nothing
+    return next((turn for turn in turns if turn.get("turn") == number), nothing)

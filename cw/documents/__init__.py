@@ -27,9 +27,14 @@ def learn(kind: Any) -> None:
 
 
 def decode(data: bytes | str, kind: type[T]) -> T:
-    """Return the value that JSON is, as msgspec does; raise its errors."""
+    """Return the value that JSON is, as msgspec does; raise its DecodeError for anything else."""
     learn(kind)
-    return msgspec.json.decode(data, type=kind)
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except RecursionError:
+        raise msgspec.DecodeError("JSON is nested too deeply") from None
+    except UnicodeError as error:
+        raise msgspec.DecodeError(f"JSON is not UTF-8: {error}") from None
 
 
 def convert(value: Any, kind: type[T], *, strict: bool = True, str_keys: bool = False) -> T:

@@ -15,8 +15,10 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from cw.arena.bot_folders import BOT, CLIENT
-from cw.arena.bots import INTERPRETERS, BotSpec
+from msgspec.structs import replace
+
+from cw.arena.bot_folders import BOT, CLIENT, INTERPRETERS
+from cw.arena.bots import BotSpec
 from cw.arena.sandbox.owners import make_temporary
 from cw.arena.sandbox.removal import remove_later, remove_tree
 from cw.championship.teams import ABOUT, read_folder
@@ -156,6 +158,12 @@ def compiled_language(files: Collection[str]) -> str:
     return next((SOURCES[name] for name in files if name in SOURCES), "")
 
 
+def is_compiled(data: bytes) -> bool:
+    """Return whether what is kept of an upload has to be compiled."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        return bool(compiled_language(packed.namelist()))
+
+
 def language_of(files: Iterable[str]) -> str:
     """Return the language of a program by the names of its files, as kits name it; "" if unknown.
 
@@ -209,13 +217,19 @@ def check_entry(entry: zipfile.ZipInfo) -> None:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise UnfitUpload(LINK)
-    name = entry.orig_filename
-    parts = name.removesuffix("/").split("/")
-    is_plain = SIMPLE.fullmatch(name) and len(name) <= LONGEST_PATH and len(parts) <= DEEPEST
-    if not is_plain or any(part.strip() in ("", ".", "..") for part in parts):
+    # Python takes the second one from a field of its own, from version 3.12 on; it is that which is
+    # written.
+    if not (is_plain(entry.orig_filename) and is_plain(entry.filename)):
         raise UnfitUpload(LEADS_OUT)
     if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
         raise UnfitUpload(UNREADABLE)
+
+
+def is_plain(name: str) -> bool:
+    """Return whether the name of an entry means the same everywhere, and leads nowhere else."""
+    parts = name.removesuffix("/").split("/")
+    fits = SIMPLE.fullmatch(name) and len(name) <= LONGEST_PATH and len(parts) <= DEEPEST
+    return bool(fits) and not any(part.strip() in ("", ".", "..") for part in parts)
 
 
 def is_wanted(entry: zipfile.ZipInfo) -> bool:
@@ -288,12 +302,12 @@ def program_in(folder: Path, game: str) -> BotSpec:
     try:
         bot = read_folder(folder, game).bot
     except UsageError as error:
-        is_described = (folder / ABOUT).is_file() and "holds" not in str(error)
+        is_described = (folder / ABOUT).is_file()
         raise UnfitUpload(words_of(error, folder) if is_described else NOTHING) from None
     if bot.kind not in ("exec", "python"):
         raise UnfitUpload(NOTHING)
     form = {key: value for key, value in bot.settings.items() if key == "form"}
-    return BotSpec(bot.name, bot.kind, bot.target, form)
+    return replace(bot, settings=form)
 
 
 def words_of(error: UsageError, folder: Path) -> str:

@@ -1,0 +1,297 @@
+"""What the sandbox keeps from programs on this machine, measured by programs that try to take it.
+
+Whether bubblewrap is installed and control groups are mounted says nothing about a limit: a service
+may lack the right to use them, a container may have half of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from threading import Timer
+from typing import IO, Final, TypeAlias
+
+from cw.arena.sandbox import Sandbox, Source, proc
+from cw.arena.sandbox.limits import MIB, ResourceLimits, size
+from cw.arena.sandbox.shares import controllers
+from cw.arena.sandbox.syscalls import ABSENT, ARCHITECTURES, DENIED
+
+PROBE: Final = Path(__file__).with_name("probe.py")
+PATIENCE: Final = 30.0
+"""Seconds after which a probe is ended."""
+
+LIMITS: Final = ResourceLimits(processes=48, whole_memory=96 * MIB)
+"""Those of the probes: what holds small limits holds large ones by the same means."""
+
+TAKEN: Final = 256 * MIB
+"""Bytes that a probe tries to take."""
+
+STARTED: Final = 200
+"""Processes that a probe tries to start."""
+
+SECONDS: Final = 0.5
+"""How long two programs compute side by side."""
+
+SPINNING: Final = 8
+"""Processes for each core with which one of them computes; at most as many as LIMITS allow."""
+
+FAIR: Final = 3.0
+"""How many times the processor time of each of these an honest program gets, at least.
+
+Without a share of its own it would be 1; with one it is SPINNING or more.
+"""
+
+TRIES: Final = 3
+"""How often shares of the processor are compared until they are fair: other work disturbs."""
+
+MOST_FILES: Final = 20
+"""Files of our user that a probe tries to read."""
+
+MEMORY, PROCESSOR = "memory", "processor"
+AT_ONCE: Final = 2
+"""Probes that run at the same time."""
+
+TICK: Final = 0.01
+"""Seconds of processor time below which the system counts none."""
+
+SHARED: Final = {MEMORY: "memory", PROCESSOR: "processor time"}
+"""What all programs take from the same machine, in the words of a sentence."""
+
+GROUPS: Final = "control groups"
+NOT_HELD: Final = "NOT LIMITED"
+
+ADVICE: Final = (
+    "let it use control groups: in a systemd unit by Delegate=cpu memory pids, as in"
+    " deploy/systemd; in a container by a writable /sys/fs/cgroup (docs/sandbox.md)"
+)
+"""What to do about memory and processor."""
+
+
+Result: TypeAlias = tuple[str, str]
+"""What keeps a limit, "" for nothing, and what was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A limit, what keeps it, and what was measured."""
+
+    name: str
+    by: str
+    """What keeps programs within it; "" if nothing does."""
+    found: str
+
+    @property
+    def sentence(self) -> str:
+        """Return by what it is limited, and what was measured."""
+        return f"{f'limited by {self.by}' if self.by else NOT_HELD}: {self.found}"
+
+    @property
+    def advice(self) -> str:
+        """Return what to do where nothing keeps it."""
+        return ADVICE if self.name in SHARED else "docs/sandbox.md says what limits it elsewhere"
+
+
+@cache
+def measured(private: tuple[Path, ...] = ()) -> tuple[Measurement, ...]:
+    """Return what is limited for programs in bubblewrap, which must work here.
+
+    `private` are further folders that no program may read. It takes some seconds, once for each
+    process of ours.
+    """
+    trials: dict[str, Callable[[], Result]] = {
+        "subprocesses": _processes,
+        "namespaces": _namespaces,
+        "system calls": _calls,
+        "network": _network,
+        "files": partial(_files, private),
+        "/proc": _proc,
+    }
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        others = [*threads.map(_tried, trials, trials.values())]
+    return (*bounds(), *others)
+
+
+@cache
+def bounds() -> tuple[Measurement, ...]:
+    """Return whether memory and processor are limited for all processes of a program together."""
+    return (_tried(MEMORY, _memory), _tried(PROCESSOR, _processor))
+
+
+def unbounded() -> str:
+    """Return what a program could take from everybody else here; "" for nothing."""
+    return " and ".join(SHARED[one.name] for one in bounds() if not one.by)
+
+
+class NoAnswer(Exception):
+    """A probe has printed nothing in time."""
+
+
+def _tried(name: str, trial: Callable[[], Result]) -> Measurement:
+    try:
+        return Measurement(name, *trial())
+    except NoAnswer:
+        return Measurement(name, "", f"not measured, as a probe did not answer in {PATIENCE:g} s")
+
+
+def _memory() -> Result:
+    ways = ("memfd", "shm", "namespace")
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        last = [*threads.map(lambda way: _printed("memory", way, str(TAKEN))[-1], ways)]
+    most = max(int(line.split()[0]) for line in last)
+    text = f"took {size(most)}, with a limit of {size(LIMITS.whole_memory)}"
+    return GROUPS if most <= LIMITS.whole_memory else "", text
+
+
+def _processes() -> Result:
+    number = int(_printed("processes", str(STARTED))[0])
+    by = f"the limit of its user{f' and {GROUPS}' if 'pids' in controllers() else ''}"
+    text = f"started {number}, with a limit of {LIMITS.processes}"
+    return by if number <= LIMITS.processes else "", text
+
+
+def _processor() -> Result:
+    number = min(SPINNING * (os.cpu_count() or 1), LIMITS.processes - 8)
+    for _ in range(TRIES):
+        times = _beside(number)
+        if times >= FAIR:
+            break
+    text = f"{times:.1f} times the time of each of {number} processes of another program"
+    return GROUPS if times >= FAIR else "", text
+
+
+def _beside(number: int) -> float:
+    """Return how many times the processor time of each process of another program one gets."""
+    with (
+        _probe("time", "1", str(SECONDS)) as honest,
+        _probe("time", str(number), str(SECONDS)) as greedy,
+    ):
+        both = (greedy, honest)
+        for probe in both:
+            _output(probe).readline()
+        for probe in both:
+            if probe.stdin:
+                probe.stdin.write("go\n")
+                probe.stdin.flush()
+        greedy_time, own = (_output(probe).readline() for probe in both)
+        if not (greedy_time and own):
+            raise NoAnswer
+    return float(own) * number / max(float(greedy_time), TICK)
+
+
+def _namespaces() -> Result:
+    on = ARCHITECTURES.get(platform.machine())
+    return _refusals("seccomp", "namespaces", str(on.clone if on else -1))
+
+
+def _calls() -> Result:
+    on = ARCHITECTURES.get(platform.machine())
+    if on is None:
+        return "", f"there is no filter for {platform.machine()}"
+    numbers = {name: both[on.column] for name, both in {**DENIED, **ABSENT}.items()}
+    known = {name: number for name, number in numbers.items() if number is not None}
+    errors: dict[str, str] = json.loads(_printed("calls", json.dumps(known))[0])
+    left = [name for name, error in errors.items() if error not in ("EPERM", "ENOSYS")]
+    text = f"{len(known) - len(left)} of {len(known)} are refused{_but(left)}"
+    return "" if left else "seccomp", text
+
+
+def _network() -> Result:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        return _refusals("a network of its own and seccomp", "network", port)
+
+
+def _files(private: Sequence[Path]) -> Result:
+    paths = [*map(str, private), *_foreign_files()]
+    seen = json.loads(_printed("files", *paths)[0])
+    text = f"{len(paths) - len(seen)} of {len(paths)} cannot be read{_but(seen)}"
+    return "" if seen else "mounts of its own", text
+
+
+def _foreign_files() -> Iterator[str]:
+    """Give files and folders of this machine and of its user that no program needs."""
+    yield from ("/etc/shadow", "/etc/group", "/var")
+    home = Path.home()
+    if home != Path("/") and os.access(home, os.R_OK | os.X_OK):
+        needed = (Path(sys.prefix), Path(sys.base_prefix))
+        others = (path for path in home.iterdir() if not _contains(path, needed))
+        yield from map(str, sorted(others)[:MOST_FILES])
+
+
+def _contains(folder: Path, paths: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(folder) for path in paths)
+
+
+def _proc() -> Result:
+    seen = sorted(json.loads(_printed("proc")[0]))
+    is_masked = {*seen} <= {*proc.CONSTANT, *proc.FROZEN}
+    return "mounts of its own" if is_masked else "", f"shows {', '.join(seen)}"
+
+
+def _refusals(by: str, *arguments: str) -> Result:
+    """Return what a probe found that prints an error for each thing that it tried."""
+    errors: dict[str, str] = json.loads(_printed(*arguments)[0])
+    text = ", ".join(f"{what}: {error or 'SUCCEEDED'}" for what, error in errors.items())
+    return by if all(errors.values()) else "", text
+
+
+def _but(names: Sequence[str]) -> str:
+    return f", but not {', '.join(names)}" if names else ""
+
+
+def _printed(*arguments: str) -> list[str]:
+    """Return the lines that a probe prints; raise NoAnswer without any."""
+    with _probe(*arguments) as probe:
+        lines = _output(probe).read().splitlines()
+    if not lines:
+        raise NoAnswer
+    return lines
+
+
+def _output(probe: subprocess.Popen[str]) -> IO[str]:
+    assert probe.stdout is not None  # noqa: S101 - it was started with a pipe
+    return probe.stdout
+
+
+@contextmanager
+def _probe(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a probe as a program of a bot is run; it ends with the block.
+
+    Raises NoAnswer when its time is up.
+    """
+    command = [sys.executable, "-I", "-S", str(PROBE), *arguments]
+    source = Source(PROBE.parent, only=(PROBE,))
+    with (
+        Sandbox("require", LIMITS).prepare(command, source) as launch,
+        subprocess.Popen(
+            launch.argv,
+            env=dict(launch.env),
+            cwd=launch.cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as probe,
+    ):
+        late = Timer(PATIENCE, probe.kill)
+        began = time.monotonic()
+        late.start()
+        try:
+            yield probe
+        finally:
+            late.cancel()
+            probe.kill()
+    # What it printed before is no result: it had not ended by a limit.
+    if time.monotonic() - began >= PATIENCE:
+        raise NoAnswer

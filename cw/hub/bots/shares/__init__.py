@@ -1,0 +1,1 @@
+"""Fair shares of the places in which strangers' programs run."""

@@ -1,0 +1,78 @@
+"""The host names of a server: a page under any other name may be a stranger's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+from cw.errors import UsageError
+from cw.server.addresses import machine_names
+
+LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+"""The names by which a browser on this machine reaches the server."""
+
+HOST: Final = r"(?P<host>[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
+"""A host, and perhaps a port, as browsers write them in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostNames:
+    """The names under which a server may be asked for its pages."""
+
+    names: frozenset[str] = LOCAL_NAMES
+    any_address: bool = False
+    """Whether every IP address counts as one: no resolver can make it lead to another machine."""
+
+    @classmethod
+    def of(cls, host: str, *more: str) -> HostNames:
+        """Return the names of a server that listens at a host, and those in addition.
+
+        Raises UsageError for text that is no host name.
+        """
+        names = LOCAL_NAMES | {canonical(host), *map(read_name, more)}
+        if not is_unspecified(host):
+            return cls(names)
+        return cls(names | machine_names(), any_address=True)
+
+    def include(self, header: str) -> bool:
+        """Return whether a Host header names this server, with any port: it may be forwarded."""
+        match = re.fullmatch(HOST, header.lower())
+        name = canonical(match["host"]) if match else ""
+        return name in self.names or (self.any_address and is_address(name))
+
+
+def read_name(text: str) -> str:
+    """Return a host name in the form in which names are compared; raise UsageError for others."""
+    try:
+        name = canonical(text.encode("idna").decode())
+    except UnicodeError:
+        name = ""
+    if not is_address(name) and not re.fullmatch(HOST, name + ":0"):
+        raise UsageError(
+            f"{text[:200]!r} is not a host name: give it without http://, port and path, such as"
+            " arena.example"
+        )
+    return name
+
+
+def canonical(host: str) -> str:
+    """Return the one form of a host that may be written in several."""
+    name = host.lower().removesuffix(".")
+    bare = name.removeprefix("[").removesuffix("]")
+    return ip_address(bare).compressed if is_address(bare) else name
+
+
+def is_address(name: str) -> bool:
+    """Return whether a host name is an IP address."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_unspecified(host: str) -> bool:
+    """Return whether listening on this address means all networks of the machine."""
+    return is_address(host) and ip_address(host).is_unspecified
