@@ -159,17 +159,22 @@ def opponent(strategy: str | None) -> Iterator[None]:
         yield
         return
     command = [sys.executable, "-m", "cw", "bots", "join", SERVER, strategy, "--pause", str(PAUSE)]
-    # The opponent ignores Ctrl-C, which could print a traceback while it starts; it is ended below.
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    signal.signal(signal.SIGINT, handler)
-    with process:
+    # Ctrl-C waits until the opponent has started, and does not reach it: it is ended below.
+    pressed: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as process:
         try:
+            signal.signal(signal.SIGINT, handler)
+            if pressed:
+                raise KeyboardInterrupt
             yield
             with suppress(subprocess.TimeoutExpired):
                 process.wait(PATIENCE)
         finally:
             process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+            process.kill()
 
 
 def winner(status_code: int) -> int:
