@@ -19,8 +19,13 @@ MATCHES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 
 
-@cache
 def recorded(game: str) -> replay.Document:
+    """Give the replay of a match of a game; members may be replaced, and not what they hold."""
+    return dict(_played(game))
+
+
+@cache
+def _played(game: str) -> replay.Document:
     """Play a match of a game and give its replay."""
     names, options = MATCHES[game]
     bots = [f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)]

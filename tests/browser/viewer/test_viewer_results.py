@@ -160,10 +160,9 @@ def test_an_end_is_told(
 
 def test_the_caption_tells_of_a_fault_and_whose_fault_decided(altered: Altered) -> None:
     outcome = {"reason": "illegal", "winner": 2, "ranks": SECOND, "scores": {"1": 9, "2": 4}}
-    document = recorded("hexagon")
     last = last_turn("hexagon") - 1
-    document |= {"result": document["result"] | {"outcome": outcome}}
-    page = altered(document | {"faults": [{**LATE, "player": 2}, {**STONE, "turn": last}]})
+    faults = [{**LATE, "player": 2}, {**STONE, "turn": last}]
+    page = altered(ended("hexagon", outcome, faults=faults))
     caption = page.locator("#lead")
     expect(caption).not_to_have_class("fault")
     page.evaluate("location.hash = 'turn=7'")
