@@ -39,7 +39,7 @@ COLOURS = f"""(canvas) => {{
 def new_game(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with games that were made a moment ago."""
     folder = tmp_path_factory.mktemp("new")
-    place(folder, dict(rendered(NewGame("quad", 4, 4))))
+    place(folder, dict(rendered(NewGame("quartet", 4, 4))))
     hiding = dict(rendered(NewGame("pictured", hidden=True)))
     place(folder, {name: text for name, text in hiding.items() if "viewer" not in name})
     return place(folder, dict(rendered(NewGame("walk", simultaneous=True))))
@@ -73,7 +73,7 @@ def test_tron_is_played_by_hand_as_its_page_makes_it(site: Site, watcher: Watche
 
 
 def test_a_new_game_for_four_is_watched_as_its_form_stands(site: Site, watcher: Watcher) -> None:
-    watcher.page.goto(f"{site.address}/games/quad/")
+    watcher.page.goto(f"{site.address}/games/quartet/")
     watcher.page.get_by_role("button", name="Play and watch").click()
     watcher.page.wait_for_selector("#viewer[data-state=ready]")
     expect(watcher.page.locator("#players .card")).to_have_count(4)
