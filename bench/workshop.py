@@ -35,7 +35,7 @@ STUBBORN: Final = "import signal, time\nsignal.signal(15, signal.SIG_IGN)\ntime.
 
 
 def rows(effort: Effort) -> list[Row]:
-    """Measure a workshop, and that of a hub, in milliseconds; without Chromium no figures."""
+    """Measure a workshop in milliseconds; without Chromium no figures."""
     path = chromium()
     repeats = min(effort.repeats, MOST_REPEATS)
     picture, disk, stop = (None, None, None) if path is None else measured(path, repeats)
@@ -45,16 +45,7 @@ def rows(effort: Effort) -> list[Row]:
         row("Run to the first picture", picture, beside, theirs, 1500),
         row("last key to the disk", disk, beside, theirs, 2000),
         row("Stop of a bot that ignores SIGTERM", stop, beside, theirs, 1000),
-        *([] if path is None else on_a_hub(path, effort)),
     ]
-
-
-def on_a_hub(path: str, effort: Effort) -> list[Row]:
-    """Measure the workshop of a hub."""
-    # Not before: the extra `hub` need not be there for the other parts.
-    from bench.hub_workshop import rows as of_hub  # noqa: PLC0415
-
-    return of_hub(path, effort)
 
 
 def row(what: str, ours: float | None, beside: str, theirs: float | None, most: float) -> Row:

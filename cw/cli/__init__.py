@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import click
 
-from cw.cli.groups import LazyGroup, Place
-from cw.errors import ArenaError, CapacityError, Failure
+from cw.cli.groups import GROUP, INSTALL_HUB, LazyGroup, Place
+from cw.errors import ArenaError, CapacityError, Failure, UsageError
+from cw.extensions import extension, extensions, source_of
 from cw.interruption import INTERRUPTED, end_as_interrupted
 from cw.visible import escape_unencodable, visible
 
@@ -72,7 +73,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
         "cw.cli.doctor:doctor", "Check whether this machine has everything the arena needs."
     ),
     "bench": Place("cw.cli.bench:bench", "Measure the speed of the arena, relative to yardsticks."),
-    "hub": Place("cw.cli.hub:hub", "Run a site where people bring bots and watch them play."),
+    "hub": Place(None, "Run a site where people bring bots and watch them play."),
     "completion": Place(
         "cw.cli.completion:completion",
         "Print the completion script for bash, zsh or fish.",
@@ -80,9 +81,32 @@ COMMANDS: Final[Mapping[str, Place]] = {
 }
 """In the order in which a newcomer meets them."""
 
+MISSING: Final[Mapping[str, str]] = {"hub": INSTALL_HUB}
+"""What to type in a checkout where a command of another package is missing."""
+
 
 class Commands(LazyGroup):
-    """The commands of `cw`."""
+    """The commands of `cw`, and those that other packages add."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name our commands in their order, then those of other packages."""
+        return [name for name, _ in self.sentences(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; one whose package is missing says what to install."""
+        if command := super().get_command(ctx, cmd_name):
+            return command
+        if point := extension(GROUP, cmd_name):
+            found: click.Command = point.load()
+            return found
+        return missing(cmd_name) if cmd_name in MISSING else None
+
+    def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Return the name of each command and a sentence about it; none of others is loaded."""
+        sentences = {name: place.sentence for name, place in self.places.items()}
+        for point in extensions(GROUP):
+            sentences.setdefault(point.name, f"A command of the package {source_of(point)[0]}.")
+        return list(sentences.items())
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error of the arena is one line: exit code 2 for wrong usage, else 1.
@@ -97,6 +121,17 @@ class Commands(LazyGroup):
             raise click.UsageError(visible(str(error))) from None
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
+
+
+def missing(name: str) -> click.Command:
+    """Return a command that takes anything and says how to install the package that has it."""
+
+    @click.command(name, context_settings={"ignore_unknown_options": True}, add_help_option=False)
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def install(arguments: tuple[str, ...]) -> None:  # noqa: ARG001
+        raise UsageError(f"cw {name} is not installed: in the repository, {MISSING[name]}")
+
+    return install
 
 
 def show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:

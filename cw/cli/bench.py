@@ -12,7 +12,8 @@ import click
 from rich.console import Console
 
 from cw.assets import asset
-from cw.errors import UsageError
+from cw.errors import UsageError, choices, short
+from cw.extensions import extensions
 
 if TYPE_CHECKING:
     from bench.rows import Effort, Row
@@ -27,23 +28,50 @@ PARTS: Final[Mapping[str, str]] = {
     "match": "bench.match",
     "championship": "bench.championship",
     "code-battle": "bench.code_battle",
-    "daily": "bench.daily",
     "end-of-codes": "bench.end_of_codes",
     "hexagon": "bench.hexagon",
-    "hub": "bench.hub",
     "lab": "bench.lab",
-    "operation": "bench.operation",
     "paint": "bench.paint",
-    "rated": "bench.rated",
     "replays": "bench.replays",
     "transports": "bench.transports",
     "viewer": "bench.viewer",
     "workshop": "bench.workshop",
 }
 
+GROUP: Final = "cw.bench"
+"""The group of entry points that name modules of other packages with a function `rows`."""
 
-@click.command()
-@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
+
+def parts_known() -> dict[str, str]:
+    """Return the module of each part: ours, then those of other packages."""
+    return {**PARTS, **{point.name: point.value for point in extensions(GROUP)}}
+
+
+class Part(click.ParamType):
+    """The name of a part."""
+
+    name = "part"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; raise BadParameter for one that there is not."""
+        if value not in parts_known():
+            names = choices(value, parts_known())
+            self.fail(f"there is no part {short(value)}; {names}", param, ctx)
+        return value
+
+
+class Bench(click.Command):
+    """The command, whose help names the parts of other packages too."""
+
+    def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Name the parts that other packages add."""
+        if others := parts_known().keys() - PARTS.keys():
+            formatter.write_paragraph()
+            formatter.write_text(f"Parts of other packages: {', '.join(sorted(others))}.")
+
+
+@click.command(cls=Bench)
+@click.argument("parts", nargs=-1, type=Part(), metavar="[PART]...")
 @click.option("--quick", is_flag=True, help="Measure for seconds instead of minutes.")
 @click.option("--json", "form", flag_value="json", help="Print the figures as JSON.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the table for the docs.")
@@ -61,14 +89,10 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
       match        two processes of game_ai.py without pauses
       championship isolated clients, and matches a second
       code-battle  turns of two armies with both views, beside the plain reference
-      daily        pages of the daily game for 1,000 players and 1,000 games
       end-of-codes rounds of up to 150,000 creatures, beside dictionaries
       hexagon      random battles, beside python-chess and ataxx
-      hub          pages and polls, beside bare routes; its share of a match
       lab          cw replay ask, and comparisons beside matches of cw play
-      operation    back-ups, sweeps, workers and 500 browsers of a hub
       paint        turns on 20x20, beside the plain reference of the tests
-      rated        leaderboard, ticks and results of 10,000 bots
       replays      size of replays, beside those that store every frame in full
       transports   matches over pipes and HTTP, beside bare round trips
       viewer       large replays in Chromium, beside the time of a frame
@@ -81,7 +105,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
     """
     check_checkout()
     effort: Effort = getattr(import_module("bench.rows"), "QUICK" if quick else "FULL")
-    rows = [row for part in dict.fromkeys(parts or PARTS) for row in measure(part, effort)]
+    rows = [row for part in dict.fromkeys(parts or parts_known()) for row in measure(part, effort)]
     show(rows, form or ("table" if parts else "page"))
 
 
@@ -96,7 +120,7 @@ def check_checkout() -> None:
 
 def measure(part: str, effort: Effort) -> list[Row]:
     """Run a part and say so."""
-    module: Any = import_module(PARTS[part])
+    module: Any = import_module(parts_known()[part])
     click.echo(f"{part}: {module.__doc__.splitlines()[0]}", err=True)
     start = monotonic()
     rows: list[Row] = module.rows(effort)

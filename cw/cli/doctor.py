@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -23,7 +22,9 @@ from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.leftovers import sweep
 from cw.arena.sandbox.measured import measured
 from cw.assets import asset
+from cw.cli.groups import GROUP
 from cw.errors import UsageError
+from cw.extensions import extensions, source_of
 from cw.games.registry import games_left_out, installed_games
 from cw.server.wsgi import listen
 from cw.visible import visible
@@ -72,8 +73,6 @@ def needed() -> Iterator[Diagnosis]:
         path = asset(name)
         yield Diagnosis(name, path.exists(), True, str(path), "clone the repository again")
     yield check_port()
-    if os.environ.get("CW_PUBLIC_URL"):
-        yield check_mail()
 
 
 def useful() -> Iterator[Diagnosis]:
@@ -91,9 +90,8 @@ def useful() -> Iterator[Diagnosis]:
     for limit in () if problem else measured():
         yield Diagnosis(limit.name, bool(limit.by), False, limit.sentence, limit.advice)
     yield from check_games()
+    yield from commands()
     yield Diagnosis("left behind", True, False, swept.describe() if any(swept) else "nothing")
-    if "CW_DATABASE_URL" in os.environ or Path(os.environ.get("CW_DATA", "hub-data")).is_dir():
-        yield Diagnosis("hub", True, False, "checked by cw hub doctor")
     cores = os.cpu_count() or 1
     yield Diagnosis("cores", cores >= 2, False, str(cores), "2 or more, one for each client")
 
@@ -123,6 +121,13 @@ def check_games() -> Iterator[Diagnosis]:
         yield Diagnosis(f"game {left_out.name}", False, False, left_out.sentence)
 
 
+def commands() -> Iterator[Diagnosis]:
+    """Name the commands of other packages, which check what they need themselves."""
+    for point in extensions(GROUP):
+        package, version = source_of(point)
+        yield Diagnosis(f"cw {point.name}", True, False, f"{package} {version}")
+
+
 def check_port() -> Diagnosis:
     """Find out whether the port of the clients is free."""
     try:
@@ -130,13 +135,6 @@ def check_port() -> Diagnosis:
     except UsageError as error:
         return Diagnosis(f"port {PORT}", False, False, "in use", str(error))
     return Diagnosis(f"port {PORT}", True, False, "free")
-
-
-def check_mail() -> Diagnosis:
-    """Find out whether a hub that others reach can write to people."""
-    is_set = bool(os.environ.get("CW_MAIL"))
-    advice = "the mail server of a public hub: smtp://user:password@host:587"
-    return Diagnosis("CW_MAIL", is_set, True, "set" if is_set else "not set", advice)
 
 
 def table(findings: list[Diagnosis]) -> Table:

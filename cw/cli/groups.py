@@ -14,6 +14,13 @@ LONGEST_SENTENCE: Final = 1000
 """Characters of a sentence about a command; what is long is wrapped, not cut."""
 
 
+GROUP: Final = "cw.commands"
+"""The group of entry points that name a click command of another package."""
+
+INSTALL_HUB: Final = 'pip install -e ".[hub]"'
+"""What to type in a checkout for the commands of a hub."""
+
+
 class HelpfulGroup(click.Group):
     """A group whose list of commands holds whole sentences."""
 
@@ -21,8 +28,10 @@ class HelpfulGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; say which there are where there is none of that name."""
-        name, names = args[0], self.list_commands(ctx)
-        if name not in names and not name.startswith("-") and not ctx.resilient_parsing:
+        name = args[0]
+        is_option = name.startswith("-")
+        if not is_option and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            names = self.list_commands(ctx)
             raise click.UsageError(
                 f"there is no command {short(name)}; {choices(name, names)}", ctx
             )
@@ -44,8 +53,8 @@ class HelpfulGroup(click.Group):
 class Place(NamedTuple):
     """Where a command is, and what it does."""
 
-    where: str
-    """The command as `module:name`."""
+    where: str | None
+    """The command as `module:name`; None if another package has it."""
     sentence: str
     """The first sentence of its help, which would else have to be loaded for the list."""
 
@@ -64,9 +73,10 @@ class LazyGroup(HelpfulGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command."""
-        if cmd_name not in self.places:
+        place = self.places.get(cmd_name)
+        if place is None or place.where is None:
             return None
-        command: click.Command = resolve_name(self.places[cmd_name].where)
+        command: click.Command = resolve_name(place.where)
         return command
 
     def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:

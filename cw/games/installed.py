@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pkgutil import resolve_name
 from random import Random
 from traceback import format_exception_only
 from typing import TYPE_CHECKING, Any, Final
 
 from cw.errors import ArenaError, UsageError, short
+from cw.extensions import extensions, source_of
 from cw.games.codec import Game
 from cw.games.endings import Endings
 from cw.games.entry import GameEntry, game_of
@@ -21,7 +21,6 @@ from cw.games.play_options import PlayOptions
 from cw.time_limit import Begun
 
 if TYPE_CHECKING:
-    # It is loaded when somebody asks for a game that is not one of ours.
     from importlib.metadata import EntryPoint
 
 GROUP: Final = "cw.games"
@@ -61,7 +60,7 @@ def found_games(names: Collection[str]) -> tuple[tuple[InstalledGame, ...], tupl
     """
     good: dict[str, InstalledGame] = {}
     left_out: list[LeftOut] = []
-    for point in points(tuple(sys.path)):
+    for point in extensions(GROUP):
         package, version = source_of(point)
         try:
             refuse_name(point.name, {*names, *good})
@@ -74,18 +73,6 @@ def found_games(names: Collection[str]) -> tuple[tuple[InstalledGame, ...], tupl
             cure = "; repair that package, or uninstall it"
             left_out.append(LeftOut(point.name, f"{whose}{reason}{cure}"))
     return tuple(good.values()), tuple(left_out)
-
-
-@lru_cache(maxsize=8)
-def points(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Return the entry points of games, by name; looked up once for each search path."""
-    known = resolve_name("importlib.metadata:entry_points")(group=GROUP)
-    return tuple(sorted(known, key=lambda point: (point.name, *source_of(point))))
-
-
-def source_of(point: EntryPoint) -> tuple[str, str]:
-    """Return the name and the version of the package that has an entry point."""
-    return (point.dist.name, point.dist.version) if point.dist else ("a package", "without version")
 
 
 def refuse_name(name: str, names: Collection[str]) -> None:

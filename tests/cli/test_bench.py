@@ -1,6 +1,5 @@
 """`cw bench` measures what it says; how fast this machine is, is not tested."""
 
-import asyncio
 import json
 import re
 import socket
@@ -11,7 +10,7 @@ from importlib import import_module
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,47 +22,26 @@ from bench import (
     agents,
     classroom,
     commands,
-    daily,
     envs,
     fast_board,
-    hub,
-    hub_workshop,
     match,
-    operation,
-    rated,
     replays,
     report,
     status,
 )
 from bench.client import connect, get
 from bench.plain_server import PLAIN
-from bench.rows import INSTALL, Effort, Goal, NotMeasured, Row, medians, rate
+from bench.rows import INSTALL, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, running
 from cw.assets import asset
 from cw.cli import main
-from cw.cli.bench import PARTS
-from tests.tools import NEEDS_BUBBLEWRAP, YARDSTICKS
-
-TINY = Effort(repeats=2, seconds=0.005, matches=1, rooms=2, size=1)
-
-
-class Recorded(subprocess.Popen[str]):
-    """A process that is remembered."""
-
-    started: ClassVar[list[subprocess.Popen[str]]] = []
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.started.append(self)
-
-
-@pytest.fixture
-def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[str]]]:
-    """All processes that are started; none may be left after the test."""
-    monkeypatch.setattr(subprocess, "Popen", Recorded)
-    monkeypatch.setattr(Recorded, "started", [])
-    yield Recorded.started
-    assert all(process.returncode is not None for process in Recorded.started)
+from cw.cli.bench import parts_known
+from tests.benches import (
+    TINY,
+    check,
+    started_processes,  # noqa: F401 - a fixture
+)
+from tests.tools import YARDSTICKS
 
 
 @pytest.fixture
@@ -74,19 +52,6 @@ def no_yardsticks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["bench", *arguments])
-
-
-def check(rows: list[Row], part: str) -> None:
-    assert rows
-    for row in rows:
-        assert row.part == part
-        assert row.what
-        assert row.unit
-        assert row.yardstick
-        assert row.ours is not None
-        assert row.ours >= 0
-        assert row.ratio is not None or row.note == INSTALL
-        assert row.met is None or row.aim
 
 
 def test_fast_board_plays_whole_games() -> None:
@@ -299,7 +264,7 @@ def printed(rows: list[Row]) -> list[str]:
 def test_the_figures_of_the_documentation_are_of_all_parts_and_fit_on_a_page() -> None:
     text = (asset("docs") / "performance.md").read_text("utf-8")
     rows = [*documented(text)]
-    assert {row.part for row in rows} == set(PARTS)
+    assert {row.part for row in rows} == parts_known().keys()
     page = printed(rows)
     assert len(page) <= 60
     assert max(map(len, page)) <= 80
@@ -322,58 +287,6 @@ def test_the_median_does_not_mind_one_slow_repeat() -> None:
     figures = {"a": iter([3.0, 900.0, 4.0]), "b": iter([1.0, 2.0, 0.0])}
     runs = {name: values.__next__ for name, values in figures.items()}
     assert medians(runs, 3) == {"a": 4.0, "b": 1.0}
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("processes")
-def test_hub_counts_statements_and_compares_pages() -> None:
-    *rows, share = hub.rows(TINY)
-    check(rows, "hub")
-    # A difference of two times, each of one match: on a busy machine it may be below 0.
-    assert (share.what, share.unit) == ("its share of a match of 200 turns", "ms")
-    assert share.ours is not None
-    counted = {row.what: row.ours for row in rows if row.unit == "statements"}
-    assert counted["session check"] == 1
-    pages = [row.yardstick for row in rows if row.what.startswith("page: ")]
-    assert pages == ["a bare route", "Flask alone"] * 3
-
-
-@pytest.mark.thorough
-def test_daily_compares_pages_with_the_bare_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daily, "PLAYERS", 12)
-    monkeypatch.setattr(daily, "GAMES", 3)
-    rows = daily.rows(TINY)
-    check(rows, "daily")
-    assert all(row.met for row in rows if row.unit in ("statements", "KB"))
-    assert [row.unit for row in rows] == ["ms", "statements", "KB"] * 6 + ["ms"]
-
-
-@pytest.mark.thorough
-def test_rated_times_pages_ticks_and_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rated, "BOTS", 400)
-    monkeypatch.setattr(rated, "SOME_BOT", "bot-123")
-    monkeypatch.setattr(rated, "OTHERS", range(200, 203))
-    monkeypatch.setattr(rated, "MATCHES", 60)
-    monkeypatch.setattr(rated, "FEW_MATCHES", 60)
-    monkeypatch.setattr(rated, "AT_LEAST", 0.01)
-    rows = rated.rows(TINY)
-    check(rows, "rated")
-    assert all(row.met for row in rows if row.unit == "statements")
-    counts = [row.theirs for row in rows if row.yardstick == "matches made"]
-    assert set(counts) == {100}
-    assert [row.what for row in rows][-1] == "results, PostgreSQL, 8 writers"
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("processes")
-def test_operation_times_upkeep_workers_and_browsers(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = {"BOTS": 20, "MATCHES": 20, "WORKERS": (1,), "FOR_EACH": 4, "LEFT_OUT": 1}
-    for name, value in {**small, "BROWSERS": 5, "PACE": 0.2, "WATCHED": 1.0}.items():
-        monkeypatch.setattr(operation, name, value)
-    rows = operation.rows(TINY)
-    check(rows, "operation")
-    units = ["rows/s", "rows/s", "matches/s", "s", "matches/min", "s", "cores"]
-    assert [row.unit for row in rows] == units
 
 
 def test_a_rate_is_what_the_steps_count_per_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -403,11 +316,11 @@ class TestCommand:
         assert "OpenSpiel" in run("fast-board", "--quick").stdout
 
     def test_without_parts_all_run_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for part, module in PARTS.items():
+        for part, module in parts_known().items():
             row = Row(part, "what", 1, "unit", "yardstick", 2)
             monkeypatch.setattr(import_module(module), "rows", lambda _, row=row: [row])
         rows = json.loads(run("--quick", "--json").stdout)["rows"]
-        assert [row["part"] for row in rows] == list(PARTS)
+        assert [row["part"] for row in rows] == list(parts_known())
         assert len(json.loads(run("match", "match", "--json").stdout)["rows"]) == 1
 
 
@@ -434,12 +347,3 @@ def test_replays_are_smaller_than_with_whole_frames() -> None:
     assert packed.ours is not None
     assert plain.ours is not None
     assert packed.ours < plain.ours
-
-
-@pytest.mark.thorough
-@NEEDS_BUBBLEWRAP
-def test_runs_on_a_hub_are_timed_beside_pages_of_others() -> None:
-    with hub_workshop.hub() as address:
-        ends, pages = asyncio.run(hub_workshop.many(address, 2))
-    assert len(ends) == 2
-    assert min(ends + pages) > 0

@@ -245,14 +245,6 @@ class TestDoctor:
         assert findings["static"]["ok"]
         assert "Circuit Wars" in run("doctor").stdout
 
-    def test_a_hub_that_others_reach_needs_a_mail_server(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("CW_PUBLIC_URL", "https://hub.example")
-        assert run("doctor").exit_code == 1
-        monkeypatch.setenv("CW_MAIL", "smtp://localhost:25?tls=off")
-        assert run("doctor").exit_code == 0
-
 
 class TestOpponents:
     def test_they_are_read_by_game(self) -> None:

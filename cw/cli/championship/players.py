@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pkgutil import resolve_name
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import click
 
@@ -14,10 +13,15 @@ from cw.arena.sandbox import Sandbox
 from cw.championship.journal import Journal
 from cw.championship.runner import OwnProcesses, Players, cores, lanes_of
 from cw.championship.teams import Team
-from cw.cli.hub import is_missing
+from cw.cli.groups import INSTALL_HUB
 from cw.errors import UsageError
+from cw.extensions import extension
 from cw.games.registry import load_protocol
 from cw.matches.spec import SandboxPolicy
+
+GROUP: Final = "cw.players"
+"""The group of entry points that name a context manager: given how many matches may be played at
+once, or None, it gives a NewPlayers."""
 
 Say: TypeAlias = Callable[[str], None]
 
@@ -35,22 +39,20 @@ def chosen_players(
 ) -> Iterator[NewPlayers]:
     """Give processes of this machine, or the workers of a hub, while the block runs.
 
-    Raises UsageError where the hub is asked for without the extra that it needs, or for programs
+    Raises UsageError where the hub is asked for and not installed, or for programs
     without a sandbox.
     """
     if not queued:
         yield partial(own_processes, jobs)
         return
-    if is_missing():
-        raise UsageError(
-            '--queue needs the extra "hub": in the repository, pip install -e ".[hub]"'
-        )
+    point = extension(GROUP, "queue")
+    if point is None:
+        raise UsageError(f"--queue needs a hub: in the repository, {INSTALL_HUB}")
     if sandbox == "off":
         raise UsageError(
             "--sandbox off cannot be used with --queue: workers run programs in a sandbox"
         )
-    # What the extra brings is loaded for those alone who have it.
-    with resolve_name("cw.cli.hub.cup.championship:workers")(jobs) as workers:
+    with point.load()(jobs) as workers:
         yield workers
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cw.cli.groups import LazyGroup, Place
+from cw.cli.groups import INSTALL_HUB, LazyGroup, Place
 from cw.errors import Failure, UsageError
+
+if TYPE_CHECKING:
+    from cw.cli.hub.cup.championship import NewPlayers
 
 NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psycopg", "sqlalchemy")
 """What the extra brings, as far as it is asked for here."""
@@ -79,15 +83,29 @@ def outage_of(error: Exception) -> str | None:
     return outage(error)
 
 
+def refuse_without_extra(what: str) -> None:
+    """Raise UsageError where the extra is missing."""
+    if is_missing():
+        raise UsageError(f'{what} needs the extra "hub": in the repository, {INSTALL_HUB}')
+
+
+def workers(jobs: int | None) -> AbstractContextManager[NewPlayers]:
+    """Give the workers of the hub that the environment names, for up to so many matches at once.
+
+    Raises UsageError where the extra is missing.
+    """
+    refuse_without_extra("--queue")
+    from cw.cli.hub.cup import championship  # noqa: PLC0415
+
+    return championship.workers(jobs)
+
+
 class HubCommands(LazyGroup):
     """The commands of `cw hub`; without the extra there are none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands; raise UsageError where the extra is missing."""
-        if is_missing():
-            raise UsageError(
-                'cw hub needs the extra "hub": in the repository, pip install -e ".[hub]"'
-            )
+        refuse_without_extra("cw hub")
         return super().list_commands(ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
