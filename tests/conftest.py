@@ -132,9 +132,13 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-def patient_painters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give bots of Paint more time than any needs too: all of their lines are as they should be."""
-    patience.be_patient(monkeypatch.setattr, patience.FOR_PAINTERS)
+def patient_painters(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give bots of Paint more time than any needs too: all of their lines are as they should be.
+
+    But in tests of the limits that the rules set.
+    """
+    if request.node.get_closest_marker("limits_of_the_rules") is None:
+        patience.be_patient(monkeypatch.setattr, patience.FOR_PAINTERS)
 
 
 @pytest.fixture

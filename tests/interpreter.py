@@ -11,10 +11,23 @@ PYTHON: Final = shlex.quote(sys.executable)
 """This Python as a word of a command line."""
 
 
-def write_cw(program: Path, python: Path | str = sys.executable) -> None:
-    """Write the command `cw` as pip installs it, for a Python."""
+PATIENT: Final = """import sys
+from tests.patience import PROGRAM, PatientImports
+sys.meta_path.insert(0, PatientImports)
+from cw.matches.processes import workers
+workers.WORKER = PROGRAM
+"""
+
+
+def write_cw(
+    program: Path, python: Path | str = sys.executable, *, is_patient: bool = False
+) -> None:
+    """Write the command `cw` as pip installs it, for a Python.
+
+    A patient one gives bots more time than any needs; its Python must find the tests.
+    """
     # No space may stand in the line that names an interpreter.
     start = f"#!/bin/sh\n'''exec' {shlex.quote(str(python))} \"$0\" \"$@\"\n' '''\n"
     run = "from cw.__main__ import main\nmain()\n"
-    program.write_text(start + run, encoding="utf-8")
+    program.write_text(start + PATIENT * is_patient + run, encoding="utf-8")
     program.chmod(0o755)

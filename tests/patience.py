@@ -1,6 +1,7 @@
 """Time for bots on a busy machine: limits that none exceeds take the place of those of the rules.
 
 As a program it is `cw` by these limits, and without arguments a worker that plays matches by them.
+A hub that runs so has players that do, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from typing import Any, Final, TypeAlias
 
 SECONDS: Final = 60.0
 PROGRAM: Final = (sys.executable, __file__)
+PLAYER: Final = (*PROGRAM, "hub", "player")
+PLAYERS: Final = "cw.hub.players.connections"
+"""The module that starts the players of a hub: they are programs of their own."""
 
 Change: TypeAlias = Callable[[object, str, Any], None]
 
@@ -34,6 +38,8 @@ FOR_PAINTERS: Final[Mapping[str, Sequence[str]]] = {
     "cw.games.paint.checks": ("TURN",),
 }
 """What is awaited to its end where a line of Paint is not as it should be."""
+FOR_HUBS: Final[Mapping[str, Sequence[str]]] = {"cw.hub.operation.threads": ("LAST_WORDS",)}
+"""What a process of a hub has time for that is told to end."""
 
 
 def be_patient(change: Change, limits: Mapping[str, Sequence[str]] = LIMITS) -> None:
@@ -51,21 +57,25 @@ def change_limits(module: ModuleType, names: Sequence[str], change: Change) -> N
 
 
 class PatientLoader(SourceFileLoader):
-    """Runs a module, and changes its limits."""
+    """Runs a module, and changes its limits, or what starts players."""
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        change_limits(module, {**LIMITS, **FOR_PAINTERS}[module.__name__], setattr)
+        if module.__name__ == PLAYERS:
+            setattr(module, "COMMAND", PLAYER)  # noqa: B010
+        else:
+            limits = {**LIMITS, **FOR_PAINTERS, **FOR_HUBS}
+            change_limits(module, limits[module.__name__], setattr)
 
 
 class PatientImports:
-    """Finds the modules that have limits, so that a process loads those of its game alone."""
+    """Finds the modules that are to be changed, so that a process loads those it needs alone."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in LIMITS and name not in FOR_PAINTERS:
+        if name not in {*LIMITS, *FOR_PAINTERS, *FOR_HUBS, PLAYERS}:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or spec.origin is None:

@@ -68,6 +68,7 @@ def cw(*arguments: str) -> int:
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("patient_painters")
 @pytest.mark.skipif(os.name != "posix", reason="the pages name bots as shells of Linux do")
 @pytest.mark.parametrize("page", PAGES)
 def test_what_the_page_prints_can_be_typed(page: str) -> None:

@@ -102,7 +102,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the examples take for granted: bots, and the replay of a match."""
     folder = tmp_path_factory.mktemp("desk")
     (folder / "bin").mkdir()
-    write_cw(folder / "bin" / "cw")
+    write_cw(folder / "bin" / "cw", is_patient=True)
     kits.new_bot("paint", "python", folder / "paint")
     kits.new_bot("hexagon", "python", folder / "hexagon")
     (agent,) = re.findall(r"^```python\n(# agent.py\n.*?)^```", TEXTS[COMMANDS], re.M | re.S)

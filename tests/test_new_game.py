@@ -51,8 +51,9 @@ BROUGHT = {
 CARD = (asset("static") / "games" / "paint.png").read_bytes()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with new games; a process imports the package of each once."""
     folder = tmp_path_factory.mktemp("site")
     for game in KINDS.values():
         place(folder, dict(rendered(game)))

@@ -169,8 +169,14 @@ def checkout(tmp_path: Path) -> Path:
 
 @contextmanager
 def opened_terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """Return a terminal in a checkout for which the packages have been fetched."""
-    terminal = Terminal(checkout(tmp_path), free_port())
+    """Return a terminal in a checkout for which the packages have been fetched.
+
+    The limits of the games are short for a busy machine: no bot of `cw` exceeds those here.
+    """
+    folder = checkout(tmp_path)
+    programs = folder / ".venv" / "bin"
+    write_cw(programs / "cw", programs / "python", is_patient=True)
+    terminal = Terminal(folder, free_port())
     try:
         yield terminal
     finally:

@@ -61,7 +61,8 @@ time.sleep(600)
 def test_a_service_that_stops_its_forwarder_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.arena.seats.services.SERVICE_READY", 5.0)
+    # Enough for the bot to do so, and all of it is waited for.
+    monkeypatch.setattr("cw.arena.seats.services.SERVICE_READY", 20.0)
     played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
     assert stderr(played)["stopper"] == "stopped\n"
     assert set(faults(played, "stopper")) == {"startup"}

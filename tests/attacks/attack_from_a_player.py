@@ -25,7 +25,7 @@ from tests.attacks.hubs import RATED, Player
 
 HUB: Final = "http://127.0.0.1:8000"
 SOCKET: Final = "/run/circuit-wars/players.sock"
-PLAYER: Final = "cw hub player"
+PLAYER: Final = "hub player"
 DATA: Final = Path("/var/lib/circuit-wars")
 
 SPY: Final = b"""

@@ -16,6 +16,7 @@ from typing import Final, Literal, TypeAlias
 import pytest
 import requests
 
+from tests import patience
 from tests.hub.campaign import HASTY, Role, on_services, roles, run, wait_until
 from tests.hub.services import new_postgresql, new_redis
 from tests.hub.sites import Visitor, words_of
@@ -29,6 +30,9 @@ RATED: Final = "paint"
 """The game of a rated competition that runs on each hub; its matches are short."""
 
 SLOTS: Final = 2
+
+BY_THE_RULES: Final = ("-m", "cw")
+"""The program of a hub whose bots have the seconds that the rules of their games allow."""
 
 
 class Player(Visitor):
@@ -139,11 +143,16 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 @contextmanager
 def open_hub(
-    shape: Shape, folder: Path, within: Sequence[str] = (), **settings: str
+    shape: Shape,
+    folder: Path,
+    within: Sequence[str] = (),
+    program: Sequence[str] = patience.PROGRAM[1:],
+    **settings: str,
 ) -> Iterator[Hub]:
     """Run a hub while the block runs, with a rated competition of RATED.
 
-    `within` begins the commands of its processes, to run them elsewhere.
+    `within` begins the commands of its processes, to run them elsewhere. By the usual `program` no
+    machine is too slow for an honest bot; BY_THE_RULES is for bots that answer nothing at all.
     """
     port, data = free_port(), folder / "data"
     data.mkdir(parents=True, exist_ok=True)
@@ -162,7 +171,7 @@ def open_hub(
                 "worker": ["worker", "--programs", "--slots", str(SLOTS)],
             }
         processes = [
-            Role(arguments, environment, folder / f"{name}.log", within=within)
+            Role(arguments, environment, folder / f"{name}.log", within=within, program=program)
             for name, arguments in started.items()
         ]
         stack.enter_context(roles(*processes))

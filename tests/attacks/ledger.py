@@ -128,6 +128,12 @@ class Ledger:
         with self.database.reading() as session:
             return list(session.scalars(select(Match.id).where(*ended)))
 
+    def begun(self) -> list[int]:
+        """Return the rated matches that a worker plays, or that were just taken from one."""
+        begun = (Match.kind == "rated", Match.state.in_(("in_progress", "interrupted")))
+        with self.database.reading() as session:
+            return list(session.scalars(select(Match.id).where(*begun)))
+
     def deviation(self, bot: str) -> float:
         """Return the deviation of the rating of a bot: each match lets it become smaller."""
         query = select(Rating.phi).join(Bot, Bot.id == Rating.bot_id).where(Bot.name == bot)

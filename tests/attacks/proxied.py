@@ -38,7 +38,7 @@ class Proxied:
         ):
             yield connection
 
-    def send(self, data: bytes) -> bytes:
+    def send(self, data: bytes, quiet: float = QUIET) -> bytes:
         """Send bytes to the proxy; return what comes until the end, or until nothing more does."""
         with self.connected() as connection:
             connection.sendall(data)
@@ -47,13 +47,13 @@ class Proxied:
                 while data := connection.recv(65536):
                     received += data
                     # Of a request without an end nothing else comes.
-                    connection.settimeout(QUIET)
+                    connection.settimeout(quiet)
             return received
 
     def ask(self, target: str, *lines: str, version: str = "HTTP/1.1") -> Answer:
-        """Send one request by the proxy."""
+        """Send one request by the proxy; its answer ends with the connection, however late."""
         head = [f"GET {target} {version}", "Host: localhost", *lines, "Connection: close", "", ""]
-        return read(self.send("\r\n".join(head).encode("latin-1")))
+        return read(self.send("\r\n".join(head).encode("latin-1"), PATIENCE))
 
     def log(self) -> str:
         """Return what the hub has logged."""

@@ -63,8 +63,7 @@ class Escapes(Bot):
         if state.player_id == max(state.player_positions):
             self.answers["bits"] = "sent"
             if not comes_second:
-                # Few processes: it has half a second.
-                escapes.send(escapes.MESSAGE[bit], 8)
+                escapes.send(escapes.MESSAGE[bit])
         elif comes_second:
             self.looks.append(escapes.numbers())
             if len(self.looks) == escapes.BITS:

@@ -107,7 +107,7 @@ def visited(hub: Hub) -> Iterator[None]:
 
     def upload() -> None:
         player, number = hub.player("mallory"), 0
-        shout = b"import sys\nwhile True:\n    sys.stderr.write('" + EVIL + b"\\n')\n    input()\n"
+        shout = b"import sys\nsys.exit('" + EVIL + b"')\n"
         while not over.is_set():
             number += 1
             player.send_zip(f"Evil{number}", zipped({"bot.py": shout}))
@@ -120,7 +120,7 @@ def visited(hub: Hub) -> Iterator[None]:
     finally:
         over.set()
         for thread in threads:
-            thread.join(60)
+            thread.join()
 
 
 def times_late(hub: Hub) -> list[int]:

@@ -15,6 +15,7 @@ from typing import Final
 
 import pytest
 
+from cw.games.paint.rules.boards import MOST_TURNS
 from tests.attacks.raw import Answer, ask
 from tests.attacks.strangers import FOREIGN, OWN
 from tests.hub.campaign import ROOT, wait_until
@@ -29,7 +30,7 @@ SERVERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
         "/league/",
         ("/", "/league/stand", "/replays/"),
     ),
-    "championship run teams --game paint --out results --port 0": (
+    f"championship run teams --game paint --option turns={MOST_TURNS} --no-validate --port 0": (
         "/championship/",
         ("/", "/championship/report.json", "/replays/"),
     ),
@@ -37,7 +38,10 @@ SERVERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "play paint builtin:random builtin:random --browser": ("/games/", ("/", "/replays/")),
     "workshop paint mine --no-browser": ("", ("/", "/workshop/paint/", "/workshop/paint/files")),
 }
-"""By the arguments of `cw`: a page that is for everybody here, and others that are there."""
+"""By the arguments of `cw`: a page that is for everybody here, and others that are there.
+
+None of these commands ends before the test does; the demo is the shortest, with half a minute.
+"""
 
 EVERYWHERE: Final = (
     "/static/base.css",

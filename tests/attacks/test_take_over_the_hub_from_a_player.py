@@ -15,6 +15,7 @@ import pytest
 
 from cw.arena.processes import PROC
 from tests.attacks.hubs import Hub, open_hub
+from tests.hub.campaign import wait_until
 
 pytestmark = [
     pytest.mark.thorough,
@@ -28,6 +29,7 @@ folder = sys.argv[1]
 listening = socket.socket(socket.AF_UNIX)
 listening.bind(f"{folder}/players.sock")
 listening.listen(16)
+open(f"{folder}/listens", "w").close()
 
 STEP = b'{"type":"Answers","steps":[{"step":"x","ok":true,"problem":"","fix":""'
 SAID = {
@@ -57,10 +59,11 @@ while True:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Run the player; its folder says in a file what it is to say."""
+    """Run the player, once it listens; its folder says in a file what it is to say."""
     folder = tmp_path_factory.mktemp("hostile")
     player = subprocess.Popen([sys.executable, "-c", HOSTILE, str(folder)])
     try:
+        wait_until((folder / "listens").exists, "the player")
         yield folder
     finally:
         player.kill()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext
 
+from tests import patience
 from tests.hub.campaign import HASTY, Role, roles, run, wait_until
 from tests.hub.postbox import Postbox, open_postbox
 from tests.hub.sites import PASSWORD, Visitor, words_of
@@ -80,14 +81,16 @@ def has_begun(role: Role) -> bool:
 
 @contextmanager
 def open_hub(folder: Path, **settings: str) -> Iterator[Hub]:
-    """Run a hub with a mail server; its bots may be on this machine."""
+    """Run a hub with a mail server; its bots may be on this machine, and take their time."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     public = {"CW_PUBLIC_URL": address, "CW_BOT_NETWORK": "any", "CW_BOT_HTTP": "1"}
     with open_postbox() as postbox:
         environment = {"CW_DATA": str(folder / "data"), **HASTY, **public, **postbox.environment}
         environment |= settings
-        role = Role(["serve", "--port", str(port)], environment, folder / "hub.log")
+        log = folder / "hub.log"
+        serve = ["serve", "--port", str(port)]
+        role = Role(serve, environment, log, program=patience.PROGRAM[1:])
         with roles(role):
             wait_until(lambda: has_begun(role), "the hub")
             yield Hub(address, environment, postbox, role)

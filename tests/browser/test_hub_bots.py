@@ -103,6 +103,7 @@ def test_a_bot_that_fails_its_check_says_at_which_step(walk: Walk) -> None:  # n
     page.get_by_label("Bot name").fill("Absent")
     page.get_by_label("Endpoint URL").fill(NOBODY)
     page.get_by_role("button", name="Register bot").click()
+    expect(page.get_by_text("Copy it now. It is shown only once.")).to_be_visible()
     do_jobs(walk.site)
     walk.open("/bot/Absent")
     expect(page.get_by_role("listitem").filter(has_text="takes POST /games")).to_be_visible()

@@ -99,6 +99,7 @@ def test_a_form_survives_a_log_out_in_another_tab(walk: Walk) -> None:  # noqa: 
     other.goto(f"{walk.site.address}/settings")
     other.get_by_role("button", name="Your menu").click()
     other.get_by_role("button", name="Log out").click()
+    expect(other.get_by_role("link", name="Log in")).to_be_visible()
     page.get_by_role("button", name="Create a draft").click()
     expect(page.get_by_role("heading", name="Form expired")).to_be_visible()
     with walk.context.expect_page() as tab:
@@ -106,6 +107,7 @@ def test_a_form_survives_a_log_out_in_another_tab(walk: Walk) -> None:  # noqa: 
     tab.value.get_by_label("Username").fill("Ada")
     tab.value.get_by_label("Password").fill(PASSWORD)
     tab.value.get_by_role("button", name="Log in").click()
+    expect(tab.value.get_by_role("button", name="Your menu")).to_be_visible()
     page.get_by_role("button", name="Send it again").click()
     expect(page.get_by_text("You are logged in as Ada.")).to_be_visible()
     page.get_by_role("button", name="Send it again").click()

@@ -16,6 +16,7 @@ from cw.hub.competitions.daily.verbs import GameIsOpen
 from cw.hub.operation.environment import read_settings
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
+from tests import patience
 from tests.browser.conftest import watch
 from tests.hub.campaign import HASTY, Role, roles, run, wait_until
 from tests.hub.daily_hub import Hub
@@ -57,7 +58,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
     with opened(settings, CeleryQueue(settings)) as resources:
         hub = Hub(resources, SMALL)
         hub.rest_elsewhere()
-        role = Role(["serve", "--port", "0"], environment, tmp_path / "hub.log")
+        log = tmp_path / "hub.log"
+        role = Role(["serve", "--port", "0"], environment, log, program=patience.PROGRAM[1:])
         with roles(role):
             wait_until(lambda: "Hub: " in role.log.read_text(), "the hub")
             match = re.search(r"Hub: (\S+)/", role.log.read_text())

@@ -22,6 +22,7 @@ from cw.hub.operation.resources import Resources, opened
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Bot, Match
+from tests import patience
 from tests.browser.test_hub_bots import check_page
 from tests.browser.test_hub_ladder import off_the_loop
 from tests.browser.test_hub_people import Walk, walking
@@ -92,7 +93,14 @@ def test_a_running_match_is_watched_to_its_end_and_the_next_one_follows(
         with (
             opened(settings, CeleryQueue(settings)) as resources,
             site_on(resources, clock) as site,
-            roles(Role(["worker"], environment, tmp_path / "worker.log")),
+            roles(
+                Role(
+                    ["worker"],
+                    environment,
+                    tmp_path / "worker.log",
+                    program=patience.PROGRAM[1:],
+                )
+            ),
         ):
             competition, seats = two_bots(resources, address)
             for walk in walking(site, browser, 1280, "light"):

@@ -28,6 +28,7 @@ from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.site.processes.begin import begin_site
 from cw.hub.store.tables import Bot, Match, MatchParticipant
+from tests import patience
 from tests.browser.conftest import Watcher, watch
 from tests.hub.campaign import HASTY, Role, roles, run, wait_until
 from tests.hub.sites import PASSWORD
@@ -177,7 +178,8 @@ def walking(folder: Path, browser: Browser, course: Course) -> Iterator[Walk]:
     settings = read_settings(environment)
     with opened(settings, CeleryQueue(settings)) as resources:
         prepare(resources, course)
-        role = Role(["serve", "--port", "0"], environment, folder / "hub.log")
+        log = folder / "hub.log"
+        role = Role(["serve", "--port", "0"], environment, log, program=patience.PROGRAM[1:])
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         watcher: Watcher = watch(context)
         watcher.page.set_default_timeout(SLOWLY)

@@ -17,7 +17,7 @@ from tests.browser.test_workshop import type_over
 from tests.hub.bots.workshop.test_workshop_runs import working
 from tests.tools import NEEDS_BUBBLEWRAP
 
-pytestmark = NEEDS_BUBBLEWRAP
+pytestmark = [NEEDS_BUBBLEWRAP, pytest.mark.usefixtures("patient_painters")]
 
 
 def test_a_bot_is_typed_kept_saved_and_played(walk: Walk) -> None:  # noqa: F811

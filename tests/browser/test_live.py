@@ -23,10 +23,11 @@ from cw.web import create_app
 from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 from tests.browser.axe import Scheme, complaints, on_each_screen, serious, show_on
-from tests.browser.conftest import SLOW, Watcher, each_screen, watch
+from tests.browser.conftest import Watcher, each_screen, watch
 from tests.browser.viewer.viewing import middle
 from tests.conftest import Serve
 from tests.effort import first_is_fast
+from tests.web.live.live_pages import PATIENCE
 
 PLAIN, NUMBERED = 12, 30
 """Pixels around the board without and with coordinates."""
@@ -124,7 +125,7 @@ def test_a_running_match_is_followed_until_the_viewer_goes_back(
 def play_to_the_end(address: str) -> None:
     """Play a match by hand as a program would, whatever is offered first."""
     path, _, key = address.partition("?")
-    until = monotonic() + SLOW / 1000
+    until = monotonic() + PATIENCE
     while True:
         assert monotonic() < until
         document = requests.get(f"{path}/document?{key}", timeout=60).json()
@@ -326,6 +327,13 @@ def resign(page: Page) -> None:
     expect(page.locator("#hand-over")).to_be_visible()
 
 
+def go_on(page: Page, name: str) -> None:
+    """Begin another match by a button, and wait for its page: that of this one is ready too."""
+    with page.expect_navigation():
+        page.get_by_role("button", name=name).click()
+    page.wait_for_selector("#viewer[data-state=ready]")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "names"),
@@ -343,8 +351,7 @@ def test_one_click_brings_the_next_stronger_opponent_up_to_the_strongest(
         resign(page)
         assert chosen(page) == ["you", name]
         expect(page.locator("#hand-over")).not_to_contain_text("strongest")
-        page.get_by_role("button", name=f"Stronger opponent: {stronger}").click()
-        page.wait_for_selector("#viewer[data-state=ready]")
+        go_on(page, f"Stronger opponent: {stronger}")
     resign(page)
     assert chosen(page) == ["you", names[-1]]
     expect(page.locator("#hand-over")).to_contain_text(
@@ -357,13 +364,11 @@ def test_one_click_brings_the_next_stronger_opponent_up_to_the_strongest(
 def test_a_match_is_played_again_and_with_sides_swapped(site: Site, watcher: Watcher) -> None:
     page = show(watcher, site.begin("hexagon", bot="builtin:random", hand="1", size="3"))
     resign(page)
-    page.get_by_role("button", name="Play again").click()
-    page.wait_for_selector("#viewer[data-state=ready]")
+    go_on(page, "Play again")
     resign(page)
     assert chosen(page) == ["you", "random"]
     assert "size\n3" in page.inner_text("#facts")
-    page.get_by_role("button", name="Swap sides").click()
-    page.wait_for_selector("#viewer[data-state=ready]")
+    go_on(page, "Swap sides")
     resign(page)
     assert chosen(page) == ["random", "you"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -19,9 +20,12 @@ from cw.web.workshop.gate import Gate
 from cw.workshop.project import open_project
 from tests.browser.axe import Scheme, on_each_screen, show_on
 from tests.browser.conftest import Watcher, each_screen
+from tests.browser.patient_workshop import be_patient
 from tests.browser.viewer.viewing import box
 from tests.effort import first_is_fast
 from tests.web.workshop.test_positions import replay_in
+
+ROOT = Path(__file__).resolve().parents[2]
 
 BETTER: dict[str, tuple[str, str]] = {
     "paint": (
@@ -57,8 +61,8 @@ WEAKEST: dict[str, str] = {"end-of-codes": "idle"}
 """The opponent where that is not `random`."""
 
 
-CHECKED = 600_000.0
-"""Milliseconds until a check is over on the slowest machine."""
+PLAYED = 600_000.0
+"""Milliseconds until matches, or a check, are over on the slowest machine."""
 
 MOST_RUNS = 5
 """Against a random bot a better one loses now and then."""
@@ -76,8 +80,11 @@ Open = Callable[..., Bench]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
+def opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patient_painters: None
+) -> Iterator[Open]:
     """Serve workshops that end with the test."""
+    be_patient(monkeypatch.setattr)
     with ExitStack() as stack:
 
         def open_one(game: str, replays: Path | None = None) -> Bench:
@@ -99,9 +106,13 @@ def typed(tmp_path: Path) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def type_one(game: str) -> Bench:
-            command = [sys.executable, "-m", "cw", "workshop", game, "mybot", "--no-browser"]
+            command = [sys.executable, "-m", "tests.browser.patient_workshop"]
+            command += ["workshop", game, "mybot", "--no-browser"]
+            environment = os.environ | {"PYTHONPATH": str(ROOT)}
             process = stack.enter_context(
-                subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+                subprocess.Popen(
+                    command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+                )
             )
             stack.callback(process.send_signal, signal.SIGINT)
             assert process.stdout is not None
@@ -121,7 +132,7 @@ def type_over(page: Page, line: str, better: str) -> None:
 def run(page: Page) -> str:
     """Run the bot by its key to the end of the match; return the result in words."""
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#run[aria-busy]")).to_have_count(0)
+    expect(page.locator("#run[aria-busy]")).to_have_count(0, timeout=PLAYED)
     return page.inner_text("#words")
 
 
@@ -160,7 +171,7 @@ def test_from_an_empty_folder_to_a_bot_that_beats_random(
 
     page.click("#tab-check")
     page.click("#check-start")
-    expect(page.locator("#check-words")).to_have_text("All fine.", timeout=CHECKED)
+    expect(page.locator("#check-words")).to_have_text("All fine.", timeout=PLAYED)
 
 
 @each_screen
@@ -295,12 +306,12 @@ def test_a_series_and_a_check_lead_on(opened: Open, watcher: Watcher) -> None:
     page.click("#tab-series")
     page.fill("#series-number", "20")
     page.get_by_role("button", name="Play against").click()
-    expect(page.locator(".square")).to_have_count(20)
+    expect(page.locator(".square")).to_have_count(20, timeout=PLAYED)
     expect(page.locator("#series-words")).to_contain_text("95 % interval")
     page.locator(".square").nth(2).click()
     expect(page.locator("#words")).to_contain_text("Match 3 of the series")
     expect(page.locator("#viewer[data-state=ready]")).to_be_visible()
     page.click("#tab-check")
     page.click("#check-start")
-    expect(page.locator("#check-words")).to_have_text("All fine.")
+    expect(page.locator("#check-words")).to_have_text("All fine.", timeout=PLAYED)
     assert on_each_screen(page) == []

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from cw.assets import asset
 from cw.championship.entries import Entry
 from cw.cli import main
+from tests.patience import PROGRAM
 
 CLIENT = asset("game_ai.py").read_text(encoding="utf-8")
 FIRST_FREE = CLIENT.replace("random.choice(board.free_borders())", "board.free_borders()[0]")
@@ -42,7 +43,7 @@ def cw(*arguments: str | float | Path) -> Result:
 
 
 def run_in_background(teams: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "cw", "championship", "run", str(teams), "--out", str(out)]
+    command = [*PROGRAM, "championship", "run", str(teams), "--out", str(out)]
     command += ["--resume", "--no-validate", *more]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

@@ -16,7 +16,7 @@ import pytest
 from cw.matches.processes import workers
 from tests.championship.contests import built_in, cw, lines_of, report_of
 
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 """Seconds that a service waits for a second match; it waits that long only if none comes."""
 
 TOO_MANY: Final = 0.3

@@ -37,12 +37,15 @@ KILLS = int(os.environ.get("CW_KILLS", "3"))
 
 SMALL = ("--size", "3", "--jobs", "3", "--groups", "1", "--timeout", "60")
 
+LIMIT = 30
+"""Seconds for a turn that only a client which sleeps exceeds."""
+
 LOOK = '        answer = request("status")\n'
 """What the client does again and again."""
 assert LOOK in CLIENT
 
 MISBEHAVING = {
-    "sleeper": FIRST_FREE.replace("    return board", "    time.sleep(60)\n    return board"),
+    "sleeper": FIRST_FREE.replace("    return board", "    time.sleep(600)\n    return board"),
     "illegal": CLIENT.replace("return random.choice(board.free_borders())", 'return (0, 0, "up")'),
     "impostor": FIRST_FREE.replace(
         LOOK,
@@ -72,7 +75,7 @@ def test_everyone_pays_for_its_own_mistakes_only(tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = cw(
         "run", teams, "--out", out, "--format", "gauntlet", "--size", 3, "--no-validate",
-        "--timeout", 5, "--jobs", 3,
+        "--timeout", LIMIT, "--jobs", 3,
     )  # fmt: skip
     assert result.exit_code == 0, result.output + result.stderr
     lines = lines_of(out)
@@ -150,7 +153,8 @@ def test_killed_at_any_instant_it_loses_nothing(tmp_path: Path) -> None:
 def test_logs_and_replays_tell_every_game(tmp_path: Path) -> None:
     teams = make_teams(tmp_path / "teams", {"ann": FIRST_FREE, "bob": CLIENT})
     out = tmp_path / "out"
-    assert cw("run", teams, "--out", out, "--size", 3, "--openings", 2).exit_code == 0
+    options = ("--size", 3, "--openings", 2, "--timeout", 60)
+    assert cw("run", teams, "--out", out, *options).exit_code == 0
     games = sorted((out / "games").glob("*.log"))
     lines = lines_of(out)
     assert len(games) == len(lines) > 0

@@ -193,10 +193,11 @@ def is_bot(pid: int) -> bool:
 def test_clients_play_with_an_id_of_their_own_whatever_the_folder(tmp_path: Path) -> None:
     sources = {"Team 4": seed_clients.QUICK_PYTHON, "zoe": seed_clients.QUICK_PYTHON}
     folder = make_teams(tmp_path / "teams", sources)
-    tried = cw("validate", folder)
+    slow = ("--option", "timeout=60")
+    tried = cw("validate", folder, *slow)
     assert (tried.exit_code, tried.stdout) == (0, "Team 4 (Team-4): ok\nzoe: ok\n")
     out = tmp_path / "out"
-    played = cw("run", folder, "--format", "gauntlet", "--out", out, "--no-validate")
+    played = cw("run", folder, "--format", "gauntlet", "--out", out, "--no-validate", *slow)
     assert played.exit_code == 0, played.stderr
     assert "refused" not in played.stderr
     lines = lines_of(out)

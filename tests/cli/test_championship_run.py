@@ -56,6 +56,7 @@ class TestNew:
         assert [json.loads(line)["ok"] for line in result.stdout.splitlines()] == [True, True]
 
     @pytest.mark.thorough
+    @pytest.mark.usefixtures("patient_painters")
     @needs_language("python")
     def test_example_teams_of_another_game_are_made_and_valid(self, tmp_path: Path) -> None:
         folder = tmp_path / "teams"
@@ -416,6 +417,8 @@ def test_what_cannot_be_written_ends_in_a_sentence_and_is_resumed(
     arguments = ("run", file, "--game", "paint", "--option", "turns=40", "--out", out)
     stopped = subprocess.run(
         [sys.executable, "-c", LIMITED, str(most), "championship", *map(str, arguments)],
+        # What is left of a module that was compiled within the limit would fail all later tests.
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,

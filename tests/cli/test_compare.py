@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from cw.cli import main
 from cw.games.registry import GAMES
 from cw.lab.journal import read_head
+from cw.matches.processes.series import AHEAD
 from tests.lab.bots import painter
 from tests.lab.journals import matches, wait_for
 from tests.matches.bots_of_games import PAINT, write
@@ -27,6 +28,10 @@ pytestmark = pytest.mark.usefixtures("patient_painters")
 SHORT = ("--option", "turns=12", "--seed", "1")
 DUEL = ("compare", "paint", "v2=builtin:walker", "v1=builtin:random", *SHORT)
 EVEN = ("compare", "paint", "a=builtin:random", "b=builtin:random", *SHORT)
+ENDLESS = (*EVEN, "--elo1", "1")
+"""None of its matches decides it before the test does something to it, however late that is."""
+
+FOR_HOURS = (*ENDLESS, "--games", "100000", "--jobs", "2")
 
 STRONGER = {
     "circuit-wars": ("safe", "greedy", "size=5"),
@@ -116,9 +121,11 @@ def test_matches_that_repeat_are_no_news(tmp_path: Path) -> None:
     result = report("compare", "paint", *bots, *SHORT, "--games", "40")
     assert (result["matches"], result["repeated_pairs"]) == (10, 4)
     assert (result["verdict"], result["sentence"]) == ("undecided", REPEATED)
+    # A match that was begun beside the last one that counts may be over too.
+    played = ids(Path(result["file"]))
     again = cw("compare", "paint", *bots, *SHORT, "--resume", result["file"])
     assert (again.exit_code, again.stdout) == (3, f"{REPEATED}\n")
-    assert len(ids(Path(result["file"]))) == 10
+    assert ids(Path(result["file"])) == played
     varied = cw("compare", "paint", *bots, *SHORT, "--games", "12", *OPTION)
     assert (varied.exit_code, "repeat" in varied.stdout) == (3, False)
 
@@ -176,19 +183,22 @@ def test_wrong_usage_is_exit_code_2_and_leaves_nothing(
 
 @pytest.mark.thorough
 def test_a_match_that_ends_a_comparison_in_any_order_is_lost_by_no_kill() -> None:
-    command = [sys.executable, "-m", "cw", *EVEN, "--games", "60", "--resume", "even.jsonl"]
     file = Path("even.jsonl")
+    command = [sys.executable, "-m", "cw", *FOR_HOURS, "--resume", str(file)]
     killed_at(command, file, 6, signal.SIGKILL)
     there = ids(file)
     assert set(there.values()) == {1}
     interrupted = killed_at(command, file, len(there) + 4, signal.SIGINT)
     assert "interrupted; all finished matches are kept" in interrupted
     assert "--resume even.jsonl" in interrupted
-    resumed = report(*EVEN, "--games", "60", "--resume", file)
+    # More than are over, and more than may be over before an earlier one is.
+    games = str(2 * (len(ids(file)) // 2 + 10))
+    resumed = report(*ENDLESS, "--games", games, "--resume", file)
     assert set(ids(file).values()) == {1}
     assert there.keys() <= ids(file).keys()
-    alone = report(*EVEN, "--games", "60", "--resume", "alone.jsonl")
+    alone = report(*ENDLESS, "--games", games, "--resume", "alone.jsonl")
     assert resumed | {"file": ""} == alone | {"file": ""}
+    assert ids(file) == ids(Path("alone.jsonl"))
 
 
 def killed_at(command: list[str], file: Path, matches: int, number: int) -> str:
@@ -205,29 +215,33 @@ def killed_at(command: list[str], file: Path, matches: int, number: int) -> str:
 
 @pytest.mark.thorough
 def test_a_match_whose_worker_was_killed_is_played_once_more() -> None:
-    command = [sys.executable, "-m", "cw", *EVEN, "--games", "40", "--jobs", "2", "--json"]
+    command = [sys.executable, "-m", "cw", *FOR_HOURS, "--json"]
     file = Path("even.jsonl")
     with subprocess.Popen(
         [*command, "--resume", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         wait_for(process, file, 2)
         os.kill(descendants(process.pid)[0], signal.SIGKILL)
+        # None is begun that is further ahead of a match that is not over.
+        wait_for(process, file, len(matches(file)) + 2 * AHEAD + 2)
+        process.send_signal(signal.SIGINT)
         output, errors = process.communicate()
-    assert process.returncode == 3, errors
-    alone = report(*EVEN, "--games", "40", "--resume", "alone.jsonl")
-    assert json.loads(output) | {"file": ""} == alone | {"file": ""}
+    assert process.returncode == 130, errors
+    played = json.loads(output)
     assert set(ids(file).values()) == {1}
+    alone = report(*ENDLESS, "--games", str(played["matches"]), "--resume", "alone.jsonl")
+    assert played | {"file": ""} == alone | {"file": ""}
 
 
 @pytest.mark.thorough
 def test_what_is_known_is_told_when_it_is_interrupted() -> None:
-    command = [sys.executable, "-m", "cw", *EVEN, "--games", "4000", "--json"]
+    command = [sys.executable, "-m", "cw", *FOR_HOURS, "--json"]
     file = Path("even.jsonl")
     with subprocess.Popen(
         [*command, "--resume", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         # As many as may be over before the first pair is.
-        wait_for(process, file, 2 + 4 * (os.cpu_count() or 1))
+        wait_for(process, file, 2 + 2 * AHEAD)
         process.send_signal(signal.SIGTERM)
         output, _ = process.communicate()
     assert process.returncode == 130

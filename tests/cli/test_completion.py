@@ -53,7 +53,7 @@ def test_bash_completes_commands_and_options(tmp_path: Path, line: str, complete
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.stdout.split() == [completed], done.stderr

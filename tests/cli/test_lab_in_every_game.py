@@ -29,7 +29,10 @@ SHORT = {
 
 OTHERS = [game for game in GAMES if game != "paint"]
 
-pytestmark = pytest.mark.parametrize("game", first_is_fast(["paint", *OTHERS, ADDED.name]))
+pytestmark = [
+    pytest.mark.parametrize("game", first_is_fast(["paint", *OTHERS, ADDED.name])),
+    pytest.mark.usefixtures("patient_painters"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,19 +13,28 @@ from unittest.mock import patch
 import pytest
 
 from cw.hub.accounts.pictures import avatars
+from cw.hub.operation import passing_lines, rate_counts
+from cw.hub.operation.health import doctor
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import Resources, opened
 from cw.hub.operation.settings import HubSettings
+from cw.hub.pages import request as page_requests
+from cw.hub.players import connections
 from cw.hub.players.players import Players
 from cw.hub.site.monitoring import ready
-from cw.hub.store import migrations
+from cw.hub.store import database as databases
+from cw.hub.store import migrations, objects, replica
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from tests.hub import statements
 from tests.hub.services import Swift, empty_postgresql, new_postgresql, new_swift
 from tests.hub.sites import Site, site_on
+from tests.patience import PLAYER
 
 statements.compile_once()
+
+COMMANDS = (connections.COMMAND, PLAYER)
+"""What starts players: by the limits of the rules, and by those of tests."""
 
 
 class StillClock:
@@ -131,21 +140,42 @@ def bucket(swift: Swift, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process needs has a minute to answer, as the machine of the tests may be slow.
 
-    It is asked each time, as tests do not wait. A picture may be read for five minutes.
+    It is asked each time, as tests do not wait. A picture may be read for five minutes. Players,
+    which are programs of their own, give bots the time that `_patience` gives them here.
     """
+    if request.node.get_closest_marker("limits_of_the_rules") is None:
+        monkeypatch.setattr(connections, "COMMAND", PLAYER)
     monkeypatch.setattr(avatars, "LONGEST", 300.0)
     monkeypatch.setattr(ready, "PATIENCE", 60.0)
     monkeypatch.setattr(ready, "FRESH", 0.0)
+    monkeypatch.setattr(page_requests, "FOR_PAGES", 60.0)
+    monkeypatch.setattr(databases, "CONNECTING", 60)
+    monkeypatch.setattr(databases, "BUSY", 60_000)
+    monkeypatch.setattr(objects, "PATIENCE", "60s")
+    for module in (replica, doctor):
+        monkeypatch.setattr(module, "PATIENCE", 60)
+    for of_redis in (rate_counts.PATIENCE, passing_lines.PATIENCE):
+        for name in of_redis:
+            monkeypatch.setitem(of_redis, name, 60)
 
 
 @pytest.fixture(scope="session")
-def players() -> Iterator[Players]:
-    """Processes that play, for one test after the other: starting one takes most of a second."""
-    with closing(Players()) as players:
-        yield players
+def all_players() -> Iterator[Mapping[Sequence[str], Players]]:
+    """Processes that play, by the command that starts them, for one test after the other.
+
+    Starting one takes most of a second.
+    """
+    with ExitStack() as stack:
+        yield {command: stack.enter_context(closing(Players())) for command in COMMANDS}
+
+
+@pytest.fixture
+def players(all_players: Mapping[Sequence[str], Players]) -> Players:
+    """Processes that play by the limits of the test."""
+    return all_players[connections.COMMAND]
 
 
 @pytest.fixture

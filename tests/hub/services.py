@@ -32,6 +32,9 @@ SWIFT_FOLDER = Path("/usr/lib/python3/dist-packages/swift")
 
 SERVER = "postgresql+psycopg://postgres@127.0.0.1:5432"
 
+PATIENCE = "600"
+"""Seconds in which a PostgreSQL of our own begins or ends."""
+
 
 _permitted = True
 
@@ -165,10 +168,10 @@ class PostgreSQL:
     def start(self) -> None:
         options = f"-p {self.port} -c listen_addresses={self.addresses}"
         options += " -c unix_socket_directories="
-        self.run("pg_ctl", "-D", str(self.folder), "-w", "-o", options, "start")
+        self.run("pg_ctl", "-D", str(self.folder), "-w", "-t", PATIENCE, "-o", options, "start")
 
     def kill(self) -> None:
-        self.run("pg_ctl", "-D", str(self.folder), "-m", "immediate", "stop")
+        self.run("pg_ctl", "-D", str(self.folder), "-m", "immediate", "-t", PATIENCE, "stop")
 
     def remove(self) -> None:
         self.kill()

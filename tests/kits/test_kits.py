@@ -26,6 +26,7 @@ from tests.kits.judging import Document, check, vectors
 from tests.kits.make_vectors import MAKERS, VECTORS, text
 from tests.kits.running import PATIENCE, Kit, built, running, serving
 from tests.kits.steps import API_KEY
+from tests.ports import free_port
 from tests.tools import require
 
 FAST = {
@@ -285,9 +286,7 @@ def test_two_clients_play_a_whole_game(kit: Kit, serve: Serve) -> None:
 
 @kits_of("circuit-wars")
 def test_a_client_without_a_server_says_so(kit: Kit) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with running(kit, CW_SERVER=f"http://127.0.0.1:{port}") as (process, _, _):
+    with running(kit, CW_SERVER=f"http://127.0.0.1:{free_port()}") as (process, _, _):
         assert process.wait(PATIENCE) == 1
     assert any("there is no server at" in line for line in kit.log())
 

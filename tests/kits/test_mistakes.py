@@ -15,6 +15,8 @@ from cw.games.registry import GAMES
 from tests.kits.mistakes import FORMS, mistaken, with_mistake
 from tests.tools import require
 
+pytestmark = pytest.mark.usefixtures("patient_painters")
+
 OPPONENTS = {"end-of-codes": "idle", "paint": "walker"}
 SHORT = {
     "circuit-wars": ("size=5",),
@@ -46,7 +48,7 @@ AT_THE_START = ("syntax",)
 """Mistakes with which a program does not even start."""
 
 
-def marks(case: tuple[str, str, str]) -> list[pytest.MarkDecorator]:
+def marks(case: tuple[str, ...]) -> list[pytest.MarkDecorator]:
     """Return the marks of a case: bots that are late must meet the limits of the rules."""
     late = [pytest.mark.limits_of_the_rules] if case[2] in LATE else []
     return late if case in FAST else [*late, pytest.mark.thorough]
@@ -155,12 +157,9 @@ TRANSCRIPTS = re.findall(
 )
 
 
-@pytest.mark.limits_of_the_rules
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "language", "mistake", "text"),
-    TRANSCRIPTS,
-    ids=["-".join(case[:3]) for case in TRANSCRIPTS],
+    [pytest.param(*case, id="-".join(case[:3]), marks=marks(case)) for case in TRANSCRIPTS],
 )
 def test_the_page_shows_what_is_printed(  # noqa: PLR0917 - a transcript has four parts
     game: str,

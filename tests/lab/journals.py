@@ -21,7 +21,7 @@ def matches(file: Path) -> list[dict[str, Any]]:
 
 def wait_for(process: subprocess.Popen[str], file: Path, number: int) -> None:
     """Wait until the experiment of a process has so many matches in its journal."""
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + 10 * SECONDS
     while len(matches(file)) < number:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end

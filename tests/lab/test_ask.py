@@ -23,6 +23,8 @@ from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import SOURCES, served, write
 from tests.matches.playing import play_match
 
+pytestmark = pytest.mark.usefixtures("patient_painters")
+
 LATE = 3
 """Turns in which a bot with a defect answers as the one without."""
 

@@ -23,9 +23,10 @@ from cw.games.rules import Json
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchFault, MatchSpec
 from tests.matches.bots_of_games import SOURCES, write
-from tests.patience import SECONDS, be_patient
+from tests.patience import FOR_PAINTERS, LIMITS, SECONDS, be_patient
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "faults.md"
+ALL_LIMITS: Final = {**LIMITS, **FOR_PAINTERS}
 LATE: Final = 2
 """Turns that every bot plays well before it does something wrong in a turn."""
 
@@ -61,6 +62,8 @@ class Case:
     """Another built-in than usual."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """Further options of the match."""
+    has_no_answer: bool = False
+    """Whether its lines are none, so that in Paint another is waited for to the end of the time."""
 
     @property
     def is_late(self) -> bool:
@@ -285,7 +288,7 @@ READY: Final = "print('{\"ready\":true}', flush=True)"
 
 def line(did: str, answer: str) -> Case:
     """Return a bot that does something else in place of a late answer."""
-    return Case(did, late(REPLY, answer, PLAYED))
+    return Case(did, late(REPLY, answer, PLAYED), has_no_answer="print" in answer)
 
 
 PAINT: Final = (
@@ -346,7 +349,7 @@ def faults(game: str, case: Case, folder: Path) -> tuple[MatchFault, ...]:
         isolation = Isolation(addresses="public" if case.public else "any")
         options = {**OPTIONS[game], **case.options}
         if not case.is_late:
-            be_patient(patch.setattr)
+            be_patient(patch.setattr, LIMITS if case.has_no_answer else ALL_LIMITS)
             options |= {name: SECONDS for name in options if name == "timeout"}
         spec = MatchSpec("fault", game, tuple(read.bots), 3, options, isolation=isolation)
         return asyncio.run(run_match(spec, secrets=read.secrets)).faults

@@ -19,6 +19,8 @@ from cw.cli import main
 from cw.games.registry import GAMES
 from tests.matches.bots_of_games import SOURCES, write
 
+pytestmark = pytest.mark.usefixtures("patient_painters")
+
 LATE = 3
 """Turns that every bot plays well."""
 
@@ -131,14 +133,20 @@ def play(game: str, bot: str, *more: str) -> Result:
 
 
 SLOW = (
-    # Each turn is waited for to its end.
+    # Each turn is waited for to its end, which is that of the rules.
     Wrong("paint", *late(REPLY, 'print("hm", flush=True)', PLAYED), "malformed", "hm"),
 )
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [*WRONG, *(pytest.param(wrong, marks=pytest.mark.thorough) for wrong in SLOW)],
+    [
+        *WRONG,
+        *(
+            pytest.param(wrong, marks=[pytest.mark.thorough, pytest.mark.limits_of_the_rules])
+            for wrong in SLOW
+        ),
+    ],
     ids=lambda wrong: f"{wrong.game}-{wrong.new[-40:]}",
 )
 def test_a_fault_is_told_everywhere_as_what_it_is(wrong: Wrong, tmp_path: Path) -> None:

@@ -158,6 +158,7 @@ for line in sys.stdin:
 """A bot that answers each turn with garbage, then well, so that nobody waits for it."""
 
 
+@pytest.mark.usefixtures("patient_painters")
 def test_garbage_in_lines_ends_no_match_otherwise(tmp_path: Path) -> None:
     source = Path(mutations.__file__).read_text(encoding="utf-8")
     for seed in range(-(-REPLIES // 200)):

@@ -56,6 +56,7 @@ def test_code_battle_can_be_played_in_lines() -> None:
         play_match("hexagon", bots, 5, {}, ["me.form=lines"])
 
 
+@pytest.mark.usefixtures("patient_painters")
 def test_a_class_of_python_plays(tmp_path: Path) -> None:
     bot = tmp_path / "mine.py"
     bot.write_text(

@@ -25,7 +25,6 @@ from tests.hub.sites import Site
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
-    pytest.mark.usefixtures("patient_painters"),
     NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]

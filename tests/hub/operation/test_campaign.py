@@ -22,6 +22,7 @@ from cw.hub.site.demo.filling import BOTS
 from cw.hub.store.database import Database
 from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Match, Worker
+from tests import patience
 from tests.hub.campaign import (
     HASTY,
     KILLS,
@@ -38,14 +39,6 @@ from tests.hub.campaign import (
 )
 from tests.hub.services import new_postgresql, new_redis
 from tests.hub.sites import Visitor
-
-UNHURRIED = """
-from cw.cli import main
-from cw.hub.operation import threads
-threads.LAST_WORDS = 300
-main()
-"""
-"""A worker whose last words are waited for, however long they take on a busy machine."""
 
 EACH = 8
 """Matches for every stroke."""
@@ -120,7 +113,7 @@ def seen_slots(database: Database) -> list[int]:
 def test_a_worker_that_is_told_to_end_gives_its_match_back_at_once(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    """The match is a long one: its bot does not answer."""
+    """The match is a long one: its bot does not answer, and has the time that tests give."""
     with new_postgresql() as database, new_redis(tmp_path) as broker, silent_bot() as address:
         with closing(Database(database)) as empty:
             upgrade(empty)
@@ -133,7 +126,7 @@ def test_a_worker_that_is_told_to_end_gives_its_match_back_at_once(
                 match = planning.plan(session, resources.clock, plan)
             resources.queue.send("play_match", match, queue="practice")
             log = tmp_path / "worker.log"
-            worker = Role(["worker"], environment, log, program=("-c", UNHURRIED))
+            worker = Role(["worker"], environment, log, program=patience.PROGRAM[1:])
             with roles(worker):
                 wait_until(lambda: begun(worker, resources.database), "the match")
                 # It is seen by a thread of its own, which a match does not wait for.

@@ -50,6 +50,9 @@ def pooled() -> Iterator[int]:
         "auth_file = /tmp/userlist.txt\n": "",
         # So few that connections are shared.
         "default_pool_size = 20": "default_pool_size = 2",
+        # As many wait for those few on a machine that may be slow.
+        "query_wait_timeout = 10": "query_wait_timeout = 300",
+        "server_connect_timeout = 5": "server_connect_timeout = 60",
     }.items():
         assert name in text
         text = text.replace(name, value)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -96,6 +96,9 @@ def following(primary: PostgreSQL, log: Path) -> Iterator[str]:
             time.sleep(0.1)
         yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
     finally:
+        # What runs it as another user would kill the first of its processes alone, after seconds.
+        with suppress(subprocess.CalledProcessError):
+            primary.run("pg_ctl", "-D", str(folder), "-m", "immediate", "stop")
         process.terminate()
         process.wait()
         shutil.rmtree(folder)

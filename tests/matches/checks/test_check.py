@@ -66,6 +66,7 @@ def failed(steps: list[dict[str, Any]]) -> str:
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("patient_painters")
 @pytest.mark.parametrize(
     ("game", "strategy", "least"),
     [("paint", "greedy", 10), ("hexagon", "greedy", 15), ("code-battle", "gatherer", 14)],

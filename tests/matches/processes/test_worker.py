@@ -20,6 +20,7 @@ from cw.matches.processes.workers import Workers
 from cw.matches.spec import MatchResult, MatchSpec
 from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import PAINT, write
+from tests.patience import PROGRAM
 from tests.processes import NEEDS_PROC, descendants, is_running
 
 WORKER = [sys.executable, "-m", "cw.matches.processes.worker"]
@@ -39,7 +40,7 @@ def answers(*lines: object) -> list[dict[str, Any]]:
     """Return what a worker says to lines, without the progress of the matches."""
     text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
     done = subprocess.run(
-        WORKER, input=text, capture_output=True, text=True, timeout=PATIENCE, check=True
+        PROGRAM, input=text, capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     read = [json.loads(line) for line in done.stdout.splitlines()]
     assert any("turn" in line for line in read) or all("error" in line for line in read)

@@ -37,6 +37,7 @@ def state_after(game: str, turns: int) -> Any:
     return loaded.codec.state_to_json(next(played))
 
 
+@pytest.mark.usefixtures("patient_painters")
 @pytest.mark.parametrize("game", first_is_fast(GAMES))
 def test_a_run_begins_with_the_position(make: Make, tmp_path: Path, game: str) -> None:
     workshop = make(game, replays=replay_in(tmp_path / "replays", game))

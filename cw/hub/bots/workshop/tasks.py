@@ -173,7 +173,7 @@ def claim(
     busy = set(session.scalars(select(table.user_id).where(table.state == "running")))
     for _ in range(LOOKED_AT):
         free = select(table).where(table.state == "queued", table.user_id.not_in(busy))
-        first = free.order_by(IS_SERIES, table.id).limit(1).with_for_update(skip_locked=True)
+        first = free.order_by(IS_SERIES, table.id).limit(1).with_for_update()
         row = session.scalar(first)
         if row is None or row.source is None:
             return None

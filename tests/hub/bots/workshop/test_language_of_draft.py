@@ -18,7 +18,6 @@ from tests.hub.sites import Site, words_of
 from tests.tools import NEEDS_BUBBLEWRAP, require
 
 pytestmark = [
-    pytest.mark.usefixtures("patient_painters"),
     NEEDS_BUBBLEWRAP,
 ]
 

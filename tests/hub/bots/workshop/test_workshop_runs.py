@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
 
@@ -18,6 +19,8 @@ from cw.hub.bots.workshop import drafts, tasks, work
 from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.matches.playing.worker import Worker
 from cw.hub.operation.health.heartbeats import Figures, Process
+from cw.hub.players import connections
+from cw.hub.players.players import Players
 from cw.hub.site.formats import KINDS
 from cw.hub.site.processes.jobs import jobs_of
 from cw.hub.store.tables import User, WorkshopPiece, WorkshopTask
@@ -25,6 +28,7 @@ from tests.effort import first_is_fast
 from tests.hub.bots.workshop.test_drafts import PAGE, Window
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import PASSWORD, Site
+from tests.patience import PLAYER
 from tests.tools import NEEDS_BUBBLEWRAP, needs_language
 from tests.web.workshop.test_runs import ATTACKS, HEXAGON, RAISES, STUBBORN, WALK, indented, paint
 
@@ -358,7 +362,12 @@ def test_an_account_that_is_deleted_takes_its_tasks_along(site: Site) -> None:
 
 @pytest.mark.limits_of_the_rules
 @pytest.mark.parametrize("attack", first_is_fast(ATTACKS))
-def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(site: Site, attack: str) -> None:
+def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(
+    site: Site,
+    attack: str,
+    all_players: Mapping[Sequence[str], Players],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     # Hexagon ends with the first answer that is late.
     ann = Author(site, "Ann", "hexagon")
     ann.write(HEXAGON.replace("{body}", indented(ATTACKS[attack])))
@@ -367,6 +376,9 @@ def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(site: Site, att
         run = ann.ended()
         assert run["words"]
         assert sum(len(text) for _, text in run["output"]) < 200_000
+        # Now a busy machine shall make no answer late.
+        monkeypatch.setattr(connections, "COMMAND", PLAYER)
+        site.resources = replace(site.resources, players=all_players[PLAYER])
         ann.write(HEXAGON.replace("{body}\n", ""))
         ann.run()
         # Both play at random, so that a draw can come of it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 from threading import Barrier, Thread
 
@@ -83,6 +84,20 @@ def test_people_are_served_in_the_order_in_which_they_asked(desk: Desk) -> None:
     assert [desk.ahead_of(each) for each in (ann, ben, cleo)] == [0, 1, 2]
     assert [desk.claimed().id for _ in tasks] == tasks
     assert desk.claim() is None
+
+
+def test_a_task_whose_message_is_sent_again_keeps_its_turn(
+    desk: Desk, hub_clock: StillClock
+) -> None:
+    first, _ = desk.begin(desk.person("ann")), desk.begin(desk.person("ben"))
+    hub_clock.advance(60)
+    with ThreadPoolExecutor(1) as thread:
+        with desk.resources.database.writing() as session:
+            assert tasks.take_due(session, desk.resources.clock) == 2
+            claim = thread.submit(desk.claimed)
+            # The scheduler has its rows, and has not written them yet.
+            wait([claim], timeout=1)
+        assert claim.result().id == first
 
 
 def test_series_are_served_last_and_give_way(desk: Desk, hub_clock: StillClock) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from multiprocessing import get_context
@@ -26,6 +26,7 @@ from cw.hub.store.migrations import upgrade
 from cw.hub.store.tables import Battle
 from cw.replays.document import decode
 from cw.replays.verify import verify
+from tests import patience
 from tests.hub.campaign import HASTY, KILLS, Role, on_services, roles, wait_until
 from tests.hub.conftest import StillClock
 from tests.hub.daily_hub import SMALL, Hub
@@ -47,6 +48,11 @@ MOMENTS = [("round", 3), ("bot", None), ("round", LAST), ("game", None), ("round
 def bots() -> Iterator[Bots]:
     with serving_bots() as bots:
         yield bots
+
+
+def patient(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> Role:
+    """Start a process that takes no bot of this busy machine for late, and none that is held."""
+    return Role(arguments, environment, log, program=patience.PROGRAM[1:])
 
 
 @contextmanager
@@ -106,7 +112,7 @@ def play_alone(folder: Path, bots: Bots, strokes: int) -> None:
     """Kill a hub in one process in each of its games."""
     environment = {"CW_DATA": str(folder / "data"), **PATIENT}
     with hub_on(environment, bots) as hub:
-        server = Role(["serve", "--port", "0"], environment, folder / "hub.log")
+        server = patient(["serve", "--port", "0"], environment, folder / "hub.log")
         with roles(server):
 
             def strike() -> None:
@@ -124,7 +130,7 @@ def play_on_services(folder: Path, bots: Bots, strokes: int) -> None:
             upgrade(empty)
         environment = on_services(folder / "data", database, broker) | PATIENT
         with hub_on(environment, bots) as hub:
-            worker = Role(["worker", "--kinds", "daily"], environment, folder / "worker.log")
+            worker = patient(["worker", "--kinds", "daily"], environment, folder / "worker.log")
             scheduler = Role(["scheduler"], environment, folder / "scheduler.log")
             with roles(worker, scheduler):
 
@@ -193,7 +199,7 @@ def test_a_hub_that_was_down_for_three_days_plays_the_last_game(tmp_path: Path, 
     due = (utc_now() - timedelta(hours=1)).replace(second=0, microsecond=0)
     with hub_on(environment, bots) as hub:
         since(hub, timedelta(days=3), due)
-        with roles(Role(["serve", "--port", "0"], environment, tmp_path / "hub.log")):
+        with roles(patient(["serve", "--port", "0"], environment, tmp_path / "hub.log")):
             wait_until(lambda: is_over(hub, 1), "the game")
         (game,) = hub.games()
     assert (game.at, game.reason) == (due, "round_cap")

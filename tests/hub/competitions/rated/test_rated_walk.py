@@ -11,6 +11,7 @@ import pytest
 from cw.games.registry import load_game
 from cw.replays.document import decode
 from cw.replays.verify import verify
+from tests import patience
 from tests.hub.bots.test_player_bots import NOBODY
 from tests.hub.campaign import HASTY, Role, roles, wait_until
 from tests.hub.sites import Visitor, words_of
@@ -30,7 +31,8 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Kit:
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The address of a hub that keeps what it has in `hub-data` where it was started."""
-    role = Role(["serve", "--port", "0"], HASTY, tmp_path / "hub.log", tmp_path)
+    serve, log = ["serve", "--port", "0"], tmp_path / "hub.log"
+    role = Role(serve, HASTY, log, tmp_path, program=patience.PROGRAM[1:])
     with roles(role):
         wait_until(lambda: "Hub: " in role.log.read_text(), "the hub")
         match = re.search(r"Hub: (\S+)/", role.log.read_text())
@@ -62,9 +64,9 @@ def test_a_bot_of_the_go_kit_passes_its_check_and_plays_a_rated_match(
         asked = kit.log()
     assert any("/health" in line for line in asked)
     assert sum("/turn" in line for line in asked) > 10
-    match = re.search(r"/replay/(m_[0-9a-f]{8})", ann.open(PAGE).text)
-    assert match
-    text = words_of(ann.open(f"/match/{match[1]}"))
+    # The latest are listed first, and another one may be over by now.
+    match = re.findall(r"/replay/(m_[0-9a-f]{8})", ann.open(PAGE).text)[-1]
+    text = words_of(ann.open(f"/match/{match}"))
     assert re.search(r"Gopher Ann \d+ 800 -> \d+ ", text), text[-1500:]
-    replay = ann.get(f"{address}/match/{match[1]}/replay")
+    replay = ann.get(f"{address}/match/{match}/replay")
     assert verify(load_game(GAME), decode(replay.content)) is None

@@ -21,7 +21,6 @@ from tests.hub.sites import PASSWORD, Site, Visitor, words_of
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [
-    pytest.mark.usefixtures("patient_painters"),
     NEEDS_BUBBLEWRAP,
     ON_SQLITE,
 ]

@@ -319,10 +319,10 @@ def test_a_match_of_a_game_that_is_not_installed_is_left_to_others(
     match = planned(resources)
     with resources.database.writing() as session:
         assert [message.id for message in sending.to_send(session, resources.clock)] == [match]
-    monkeypatch.setattr(sending, "game_entries", dict)
-    ME.play(resources, match)
+    with monkeypatch.context() as without_games:
+        without_games.setattr(sending, "game_entries", dict)
+        ME.play(resources, match)
     left = row(resources, match)
     assert (left.state, left.attempt, left.worker, left.sent_at) == ("queued", 0, None, None)
-    monkeypatch.undo()
     ME.play(resources, match)
     assert row(resources, match).state == "done"
