@@ -47,7 +47,7 @@ def parts_known() -> dict[str, str]:
     return {**PARTS, **{point.name: point.value for point in extensions(GROUP)}}
 
 
-class Part(click.ParamType):
+class Part(click.ParamType[str]):
     """The name of a part."""
 
     name = "part"

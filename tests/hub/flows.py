@@ -23,11 +23,11 @@ from click.testing import CliRunner
 from cw.cli import main
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.hub.bots.workshop.test_workshop_runs import Author, paint, working
+from tests.hub.bots.workshop.test_workshop_runs import Author, working
 from tests.hub.conftest import ON_SQLITE
 from tests.hub.sites import Site
 from tests.typed import ROOT
-from tests.web.workshop.test_runs import WALK
+from tests.web.workshop.test_runs import WALK, paint
 
 pytestmark = ON_SQLITE
 
@@ -46,7 +46,7 @@ def _profiled() -> Iterator[None]:
     sys.setprofile(note)
     yield
     sys.setprofile(None)
-    threading.setprofile(None)  # type: ignore[arg-type]
+    threading.setprofile(None)
 
 
 @contextmanager

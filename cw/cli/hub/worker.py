@@ -6,7 +6,6 @@ import click
 
 from cw.cli.hub.options import checkable, refuse_alone, say_right, with_settings
 from cw.errors import UsageError
-from cw.hub.competitions.verbs import FORMER_NAMES
 from cw.hub.operation.health.logs import begin_log
 from cw.hub.operation.queue import CeleryQueue
 from cw.hub.operation.resources import opened
@@ -35,7 +34,7 @@ def worker(
     settings: HubSettings, slots: int, kinds: str, programs: bool, check_config: bool
 ) -> None:
     """Play matches until stopped. Opens no port."""
-    chosen = [FORMER_NAMES.get(kind, kind) for kind in kinds.split(",")]
+    chosen = kinds.split(",")
     unknown = [kind for kind in chosen if kind not in KINDS.names()]
     if unknown:
         raise UsageError(

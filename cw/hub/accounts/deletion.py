@@ -57,8 +57,6 @@ def forget(session: Session, user_id: int) -> None:
             country=None,
             born=None,
             avatar=None,
-            digest="never",
-            digest_at=None,
         )
     )
     session.execute(update(Mail).where(Mail.user_id == user_id).values(email=None, words=None))

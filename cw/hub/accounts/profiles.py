@@ -26,7 +26,7 @@ from cw.hub.accounts.people import (
 )
 from cw.hub.clock import Clock
 from cw.hub.store.revisions import show_anew
-from cw.hub.store.tables import Bot, DigestEvery, Friend, User
+from cw.hub.store.tables import Bot, Friend, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,6 @@ class OwnSettings:
     """Whether a mail says that a bot cannot be reached."""
     host_mails: bool
     """Whether mails tell what the hosts of tournaments announce."""
-    digest: DigestEvery
-    """How often a mail tells what has happened."""
 
 
 PROFILE: Final = select(
@@ -86,7 +84,6 @@ OWN_SETTINGS: Final = select(
     User.github_id.is_not(None).label("has_github"),
     User.bot_mails,
     User.host_mails,
-    User.digest,
 ).where(User.id == bindparam("user"))
 
 
@@ -118,7 +115,6 @@ def own_settings(session: Session, user_id: int) -> OwnSettings:
         bool(row.has_github),
         row.bot_mails,
         row.host_mails,
-        row.digest,
     )
 
 

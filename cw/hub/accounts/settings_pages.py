@@ -17,7 +17,6 @@ from cw.hub.accounts import deletion, forms, people, profiles
 from cw.hub.accounts.access import tickets, tokens
 from cw.hub.accounts.access.actor import enter, leave, player, players_only, players_only_json
 from cw.hub.accounts.access.tokens import NewToken
-from cw.hub.accounts.news import digests
 from cw.hub.accounts.pages import go, is_password, must_confirm, note, passwords
 from cw.hub.accounts.pictures import uploads
 from cw.hub.pages.countries import COUNTRIES, folder_of_flags
@@ -89,7 +88,6 @@ def show(
         tokens=mine,
         token_form=token_form or forms.TokenForm(data={"days": "30", "read": True}),
         valid_for=forms.VALID_FOR,
-        digests=digests.EVERY,
         options=country_options(form.country.data or ""),
         countries=COUNTRIES,
         flags=folder_of_flags(),
@@ -155,10 +153,8 @@ def change_avatar() -> ResponseReturnValue:
 def want_mails() -> ResponseReturnValue:
     """Keep which news the player wants by mail."""
     wanted = {"about_bots": "bots" in request.form, "from_hosts": "hosts" in request.form}
-    digest = digests.every_named(request.form.get("digest", ""))
     with resources().database.writing() as writing:
         profiles.want_mails(writing, player().user_id, **wanted)
-        digests.choose(writing, resources().clock, player().user_id, digest)
     notice("Your settings were saved")
     return go(url_for("settings.page"))
 

@@ -26,7 +26,6 @@ from cw.hub.bots.views import BotView
 from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.dates import Dates
-from cw.hub.competitions.digest import Digest
 from cw.hub.competitions.news import News
 from cw.hub.competitions.setting_fields import SettingField, show_all
 from cw.hub.competitions.verbs import CompetitionFacts
@@ -237,8 +236,6 @@ class Format:
     home: HomeCard = HomeCard()
     bot: BotCard | None = None
     profile: ProfileCard | None = None
-    digest: Digest | None = None
-    """Tells people what has happened to their bots and teams, for their digests by mail."""
     news: News | None = None
     """Gives what happened lately, for the feed of the site."""
     pages: Sequence[Family] = ()

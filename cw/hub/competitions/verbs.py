@@ -32,8 +32,6 @@ STEERED: Final[Mapping[str, CompetitionState]] = {
 """The states to which somebody may bring a competition, as forms send them."""
 
 LONGEST_TITLE: Final = 80
-FORMER_NAMES: Final = {"championship": "cup", "ladder": "tournament"}
-"""What formats were called before: commands understand it for one release more."""
 SINCE: Final = "since"
 """The setting that says since when a competition has been running, as ISO 8601."""
 
@@ -142,7 +140,6 @@ def named(session: Session, name: str) -> CompetitionFacts:
     Raises NoSuchCompetition, also where it takes the format to tell which one is meant.
     """
     wanted, slash, slug = name.rpartition("/")
-    wanted = FORMER_NAMES.get(wanted, wanted)
     known = everything(session)
     meant = [row for row in known if row.slug == slug and (not slash or row.format == wanted)]
     if len(meant) == 1:

@@ -276,7 +276,7 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     account = town.account("Ada")
     town.do(lambda s: deletion.delete_account(s, town.clock, account))
     lasting_columns = {"id", "role", "created_at", "deleted_at", "username_key", "bot_mails"}
-    lasting_columns |= {"host_mails", "digest"}
+    lasting_columns |= {"host_mails"}
     row = town.user(ada)
     values = {column.name: getattr(row, column.name) for column in User.__table__.columns}
     assert {name for name, value in values.items() if value is not None} == lasting_columns

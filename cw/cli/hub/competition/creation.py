@@ -104,7 +104,6 @@ def new(
     """
     slug = "" if of_game else name
     format_name, game = (name, of_game) if of_game else (format_name, game)
-    format_name = competitions.FORMER_NAMES.get(format_name, format_name)
     if of_game and format_name in tournament.MAKERS:
         slug = game
     wanted = Wanted(

@@ -16,9 +16,8 @@ from cw.hub.operation.health import counts
 from cw.hub.store.tables import Mail, MailState
 from cw.hub.store.upsert import inserts
 
-NewsKind: TypeAlias = Literal["inactive", "announce", "digest"]
-"""That a bot cannot be reached; what the host of a tournament announces; what has happened in a day
-or a week. Each can be turned off."""
+NewsKind: TypeAlias = Literal["inactive", "announce"]
+"""That a bot cannot be reached; what the host of a tournament announces. Each can be turned off."""
 
 MailKind: TypeAlias = Literal["reset", "verify", "email", "moving", "github"] | NewsKind
 """To reset a password, to confirm an address, or a new one; that another address shall take the

@@ -21,7 +21,7 @@ MOST_OF_A_KIND: Final = 3
 MOST: Final = 5
 """Mails to one address within a day: of one kind, and of all that people ask for."""
 
-MOST_NEWS: Final[Mapping[MailKind, int]] = {"inactive": 3, "announce": 10, "digest": 2}
+MOST_NEWS: Final[Mapping[MailKind, int]] = {"inactive": 3, "announce": 10}
 """News to one address within a day, by kind."""
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeGuard, cast, get_args
+from typing import Final, TypeGuard, get_args
 
 from itsdangerous import BadSignature, URLSafeSerializer
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from cw.hub.accounts.mails.outbox import MailKind, NewsKind
@@ -20,21 +20,15 @@ NEWS: Final[tuple[NewsKind, ...]] = get_args(NewsKind)
 class Choice:
     """The setting of a user about news of one kind."""
 
-    column: InstrumentedAttribute[Any]
-    off: Any
-    """Its value if no mails are wanted."""
+    column: InstrumentedAttribute[bool]
+    """Whether the mails are wanted."""
     about: str
     """What they are about, as it follows `mails`."""
 
-    def wanted(self) -> ColumnElement[bool]:
-        """Return the condition that a user wants them."""
-        return cast(ColumnElement[bool], self.column != self.off)
-
 
 CHOICES: Final[Mapping[NewsKind, Choice]] = {
-    "inactive": Choice(User.bot_mails, off=False, about="about your bots"),
-    "announce": Choice(User.host_mails, off=False, about="from the hosts of your tournaments"),
-    "digest": Choice(User.digest, off="never", about="with a digest of your matches"),
+    "inactive": Choice(User.bot_mails, about="about your bots"),
+    "announce": Choice(User.host_mails, about="from the hosts of your tournaments"),
 }
 
 
@@ -53,7 +47,7 @@ def is_news(kind: MailKind) -> TypeGuard[NewsKind]:
 
 def wants(session: Session, user_id: int, kind: NewsKind) -> bool:
     """Return whether a user wants news of a kind."""
-    query = select(User.id).where(User.id == user_id, CHOICES[kind].wanted())
+    query = select(User.id).where(User.id == user_id, CHOICES[kind].column)
     return session.scalar(query) is not None
 
 
@@ -61,7 +55,7 @@ def turn_off(session: Session, subscription: Subscription) -> None:
     """Send a user no more news of a kind. Twice, or for one who is gone: the same."""
     choice = CHOICES[subscription.kind]
     is_theirs = (User.id == subscription.user_id, User.deleted_at.is_(None))
-    session.execute(update(User).where(*is_theirs).values({choice.column: choice.off}))
+    session.execute(update(User).where(*is_theirs).values({choice.column: False}))
 
 
 def ticket_of(secret_key: str, subscription: Subscription) -> str:
@@ -71,12 +65,12 @@ def ticket_of(secret_key: str, subscription: Subscription) -> str:
 
 
 def read_ticket(secret_key: str, ticket: str) -> Subscription | None:
-    """Return what a link turns off; None for one that this site has not made."""
+    """Return what a link turns off, or None if this site has not made it or sends no such mails."""
     try:
         user_id, kind = signer(secret_key).loads(ticket)
     except BadSignature:
         return None
-    return Subscription(user_id, kind)
+    return Subscription(user_id, kind) if kind in NEWS else None
 
 
 def signer(secret_key: str) -> URLSafeSerializer:

@@ -11,7 +11,6 @@ from cw.hub.clock import Clock
 from cw.hub.competitions import verbs as competitions
 from cw.hub.competitions.daily import (
     api,
-    digest,
     home,
     match_page,
     news,
@@ -73,7 +72,6 @@ FORMAT: Final = Format(
         head=home.profile_head,
         settings=home.settings_part,
     ),
-    digest=digest.digest,
     news=news.news,
     pages=(bot_pages.routes, ranking.routes, graph_page.routes),
     api=api.routes.operations,

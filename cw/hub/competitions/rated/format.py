@@ -21,7 +21,7 @@ from cw.hub.competitions.rated import (
     verbs,
 )
 from cw.hub.competitions.rated.bots import bot_pages, bot_standings
-from cw.hub.competitions.rated.explanations import digest, match_page
+from cw.hub.competitions.rated.explanations import match_page
 from cw.hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.matches.kinds import Kind
@@ -110,7 +110,6 @@ FORMAT: Final = Format(
     home=HomeCard(address=home.address, leaders=home.leaders),
     bot=BotCard(part=bot_pages.part, standing=api.standing, ratings=bot_standings.shown_ratings),
     profile=ProfileCard(part=home.profile_part),
-    digest=digest.digest,
     pages=(pages.routes, bot_pages.routes),
     api=api.routes.operations,
     install=install,

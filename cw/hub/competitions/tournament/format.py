@@ -21,7 +21,7 @@ from cw.hub.competitions.tournament.groups import NewGroup, groups_of
 from cw.hub.competitions.tournament.host import pages as host_pages
 from cw.hub.competitions.tournament.host.settings import change_settings
 from cw.hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
-from cw.hub.competitions.tournament.people import digest, invitations
+from cw.hub.competitions.tournament.people import invitations
 from cw.hub.competitions.tournament.people import pages as people_pages
 from cw.hub.competitions.tournament.rounds import progress, sending
 from cw.hub.competitions.tournament.teams import online
@@ -174,7 +174,6 @@ FORMAT: Final = Format(
     hosts_at=hosts_at,
     steer=steer,
     home=home_card.CARD,
-    digest=digest.digest,
     news=news.news,
     pages=(ladder.routes, join.routes, people_pages.routes, team_pages.routes, host_pages.routes),
     install=install,

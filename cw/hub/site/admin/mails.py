@@ -21,7 +21,6 @@ KINDS: Final = {
     "github": "GitHub was connected or disconnected",
     "inactive": "a bot does not answer",
     "announce": "announcement of a host",
-    "digest": "digest",
 }
 """What mails are about, by their kinds."""
 

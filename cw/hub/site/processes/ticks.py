@@ -21,7 +21,6 @@ from cw.hub.operation import upkeep
 from cw.hub.operation.queue import SWEEPS
 from cw.hub.operation.resources import Resources
 from cw.hub.operation.tick import Step, Steps
-from cw.hub.site import digest
 from cw.hub.site.formats import FORMATS
 
 
@@ -45,7 +44,6 @@ def steps_of(formats: Sequence[Format]) -> Steps:
             in_transaction(tasks.sweep),
             work.send_lost,
             send_waiting,
-            lambda resources: digest.put_due(resources, formats),
         ],
     )
 

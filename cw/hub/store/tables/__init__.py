@@ -1,7 +1,6 @@
 """All tables of the hub. Times are UTC; a column of `Mapped[X | None]` may be null."""
 
 from cw.hub.store.tables.accounts import (
-    DigestEvery,
     Friend,
     KnownPlace,
     Mail,
@@ -70,7 +69,6 @@ __all__ = [
     "CompetitionHost",
     "CompetitionState",
     "Count",
-    "DigestEvery",
     "DraftFile",
     "Entry",
     "EntryStatus",

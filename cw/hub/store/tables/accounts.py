@@ -10,7 +10,6 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     String,
-    text,
     true,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -36,8 +35,6 @@ from cw.hub.store.tables.base import (
 )
 
 Role: TypeAlias = Literal["player", "admin"]
-
-DigestEvery: TypeAlias = Literal["never", "daily", "weekly"]
 
 MailState: TypeAlias = Literal["waiting", "sent", "dead", "dropped"]
 
@@ -70,12 +67,6 @@ class User(Base):
     """Whether a mail shall say that a bot of theirs cannot be reached."""
     host_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
     """Whether mails shall tell what the hosts of their tournaments announce."""
-    digest: Mapped[DigestEvery] = mapped_column(
-        String(16), default="never", server_default=text("'never'")
-    )
-    """How often a mail shall tell what has happened to their bots and teams."""
-    digest_at: Mapped[datetime | None] = mapped_column(index=True)
-    """When the next one is due."""
     locked_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]

@@ -111,7 +111,7 @@ def recipients(session: Session, competition: int, audience: Audience) -> list[i
         User.email_verified_at.is_not(None),
         User.locked_at.is_(None),
         User.deleted_at.is_(None),
-        CHOICES["announce"].wanted(),
+        CHOICES["announce"].column,
     )
     rows = session.execute(
         select(TeamMember.user_id, Bot)
