@@ -1,4 +1,4 @@
-"""The digests that people have chosen: what each format tells of a day or a week, as one mail."""
+"""Digests by mail, to those who chose them: the formats' news of a day or a week."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTRODUCTION: Final = "This has happened since {since:%Y-%m-%d %H:%M} UTC."
 
 
 def put_due(resources: Resources, formats: Sequence[Format]) -> None:
-    """Put the digests that are due, each in a transaction. Twice, or by two at once: each once."""
+    """Queue the due digests, each in a transaction. Idempotent, also for concurrent callers."""
     with resources.database.reading() as session:
         users = digests.due(session, resources.clock)
     for user_id in users:
@@ -28,7 +28,7 @@ def put_due(resources: Resources, formats: Sequence[Format]) -> None:
 
 
 def put(session: Session, resources: Resources, formats: Sequence[Format], user_id: int) -> None:
-    """Put the digest that is due to a user, unless nothing has happened."""
+    """Queue the due digest of a user, unless there is no news."""
     period = digests.take(session, resources.clock, user_id)
     if period is None:
         return
@@ -42,6 +42,6 @@ def put(session: Session, resources: Resources, formats: Sequence[Format], user_
 
 
 def words_of(paragraphs: Sequence[str], period: Period, site: str) -> Words:
-    """Return the words of a digest."""
+    """Return the subject and text of a digest."""
     subject = f"{site}: your digest of {period.until:%Y-%m-%d}"
     return Words(subject, (INTRODUCTION.format(since=period.since), *paragraphs))

@@ -1,4 +1,4 @@
-"""When a digest is due to whom: once for each day or week, at six in the morning by UTC."""
+"""When digests are due: once a day or week, at 06:00 UTC."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ PERIODS: Final[Mapping[DigestEvery, timedelta]] = {
 }
 
 HOUR: Final = 6
-"""Of UTC; those of a week come on Mondays."""
+"""Hour of the day in UTC; weekly digests are due on Mondays."""
 
 AT_ONCE: Final = 20
-"""Digests of one tick."""
+"""Maximum number of digests per tick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The time that a digest is about: after one moment, up to another."""
+    """The period of a digest: after `since`, up to `until`."""
 
     since: datetime
     until: datetime
 
 
 def every_named(text: str) -> DigestEvery:
-    """Return the choice that a text names, `never` for any other."""
+    """Return the choice with a name, or `never` if unknown."""
     return next((every for every in PERIODS if every == text), "never")
 
 
 def first_due(now: datetime, every: DigestEvery) -> datetime | None:
-    """Return when the first digest is due to somebody who chooses them now; None for never."""
+    """Return when the first digest is due to somebody who chooses them now, or None for never."""
     if every not in PERIODS:
         return None
     due = now.replace(hour=HOUR, minute=0, second=0, microsecond=0)
@@ -51,23 +51,23 @@ def first_due(now: datetime, every: DigestEvery) -> datetime | None:
 
 
 def choose(session: Session, clock: Clock, user_id: int, every: DigestEvery) -> None:
-    """Send a user a digest so often; the choice that is made already changes nothing."""
+    """Set how often a user gets a digest; no effect if unchanged."""
     others = (User.id == user_id, User.digest != every)
     values = {"digest": every, "digest_at": first_due(clock(), every)}
     session.execute(update(User).where(*others).values(values))
 
 
 def due(session: Session, clock: Clock) -> Sequence[int]:
-    """Return the ids of users to whom a digest is due, as many as one tick looks at."""
+    """Return the ids of users whose digest is due, up to one tick's worth."""
     query = select(User.id).where(User.digest_at <= clock())
     return session.scalars(query.order_by(User.digest_at).limit(AT_ONCE)).all()
 
 
 def take(session: Session, clock: Clock, user_id: int) -> Period | None:
-    """Return what the digest is about that is due to a user, and plan the next one.
+    """Return the period of a user's digest that is due, and schedule the next one.
 
-    None if none is due, or somebody else has taken it. After an outage one digest tells of all
-    that was missed.
+    None if none is due, or another process has taken it. After an outage one digest covers the
+    whole time missed.
     """
     now = clock()
     wanted = select(User.digest, User.digest_at).where(User.id == user_id, User.digest_at <= now)

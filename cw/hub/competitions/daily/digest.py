@@ -1,4 +1,4 @@
-"""What a digest tells of daily games: the place in each that was played."""
+"""Daily games in the digest: the user's place in each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant
 
 
 def digest(session: Session, address: str, user_id: int, period: Period) -> Iterator[str]:
-    """Give a line for each game in which the bot of a user has played."""
+    """Yield a line for each game that the user's bot played."""
     rows = session.execute(
         select(Match.match_id, Match.at, Match.players, MatchParticipant.rank)
         .add_columns(Competition.title.label("name"))

@@ -1,4 +1,4 @@
-"""What a digest tells of rated matches: results, the change of the rating, and what was lost."""
+"""Rated matches in digest mails: results, rating change, and lost matches."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant
 from cw.league.statistics.glicko2 import Rating
 
 MOST_LOST: Final = 5
-"""Lost matches of a bot that have a link, the latest."""
+"""Maximum number of links to lost matches per bot, latest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotResults:
-    """What a bot has played in a period in a rated competition."""
+    """A bot's results in a rated competition over a period."""
 
     bot: int
     name: str
     competition: int
     title: str
-    """Of the competition."""
+    """The competition's title."""
     games: int
     wins: int
     firsts: int
-    """Matches in which it was first, alone or not."""
+    """Matches in which it finished first, alone or tied."""
 
     def results(self) -> str:
-        """Return how its matches have ended, in words."""
+        """Return the results as text."""
         return tally(self.wins, self.firsts - self.wins, self.games - self.firsts)
 
 
 def digest(session: Session, address: str, user_id: int, period: Period) -> Iterator[str]:
-    """Give a paragraph for each bot of a user that has played."""
+    """Yield a paragraph for each of a user's bots that has played."""
     for bot in results(session, user_id, period):
         before = shown_rating(session, bot, Match.finished_at <= period.since)
         after = shown_rating(session, bot, Match.finished_at <= period.until)
@@ -51,7 +51,7 @@ def digest(session: Session, address: str, user_id: int, period: Period) -> Iter
 
 
 def results(session: Session, user_id: int, period: Period) -> list[BotResults]:
-    """Return what the bots of a user have played, by name."""
+    """Return the results of a user's bots, by name."""
     own = MatchParticipant
     played = (
         select(own.bot_id, Match.competition_id, own.rank, WINNERS.label("winners"))
@@ -74,13 +74,13 @@ def results(session: Session, user_id: int, period: Period) -> list[BotResults]:
 
 
 def is_rated_in(period: Period) -> tuple[ColumnElement[bool], ...]:
-    """Return what holds of matches that were rated in a period."""
+    """Return the SQL conditions for matches rated in a period."""
     ended = Match.finished_at
     return (Match.seq.is_not(None), ended > period.since, ended <= period.until)
 
 
 def shown_rating(session: Session, bot: BotResults, played: ColumnElement[bool]) -> int:
-    """Return the shown rating of a bot after the last of some rated matches, whole."""
+    """Return a bot's rounded shown rating after the last of the given matches."""
     row: Any = session.execute(
         select(MatchParticipant.mu, MatchParticipant.phi)
         .join(Match, Match.id == MatchParticipant.match_id)
@@ -93,7 +93,7 @@ def shown_rating(session: Session, bot: BotResults, played: ColumnElement[bool])
 
 
 def lost(session: Session, address: str, bot: BotResults, period: Period) -> Iterator[str]:
-    """Give a line with a link for each of the last matches that a bot has lost."""
+    """Yield a line with a link for each of a bot's latest lost matches."""
     own, winner = MatchParticipant, aliased(MatchParticipant)
     matches = (
         select(Match.match_id, func.min(winner.name).label("name"))

@@ -1,4 +1,4 @@
-"""What a digest tells of tournaments: how a team has done, and what has taken place."""
+"""Tournaments in digest mails: team results, and past events."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cw.hub.store.tables import Competition, Event, Group, Round, RoundScore, Te
 
 
 def digest(session: Session, address: str, user_id: int, period: Period) -> Iterator[str]:
-    """Give a paragraph for each group in which a team of a user has played, and each event."""
+    """Yield a paragraph for each group in which a user's team has played, and for each event."""
     yield from rounds(session, address, user_id, period)
     yield from events(session, address, user_id, period)
 
 
 def rounds(session: Session, address: str, user_id: int, period: Period) -> Iterator[str]:
-    """Give how the teams of a user have done in the rounds that were closed."""
+    """Yield the results of a user's teams in the rounds that were closed."""
     last = func.max(RoundScore.round_id)
     sums = (func.sum(column) for column in (RoundScore.won, RoundScore.drawn, RoundScore.lost))
     rows = session.execute(
@@ -44,7 +44,7 @@ def rounds(session: Session, address: str, user_id: int, period: Period) -> Iter
 
 
 def events(session: Session, address: str, user_id: int, period: Period) -> Iterator[str]:
-    """Give the events of the tournaments of a user that have taken place."""
+    """Yield the past events of a user's tournaments."""
     rows = session.execute(
         select(Event.title, Event.text, Competition.title.label("tournament"), Competition.slug)
         .join(Competition, Competition.id == Event.competition_id)
