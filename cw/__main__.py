@@ -1,4 +1,4 @@
-"""The command `cw`, also as `python -m cw`."""
+"""The `cw` command, also available as `python -m cw`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cw.packages import packages_expected
 
 
 def main() -> None:
-    """Run the command line; until it is loaded, Ctrl-C ends it at once."""
+    """Run the command line; while it is still loading, Ctrl-C ends it at once."""
     leave_at_once()
     with packages_expected():
         from cw.cli import main as command_line  # noqa: PLC0415

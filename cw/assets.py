@@ -1,4 +1,4 @@
-"""Where non-Python files are, and the modules that clients import."""
+"""Locations of non-Python files, and of the modules that clients import."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ CLIENT_MODULES: Final = (
     "games/circuit_wars/board.py",
     "games/circuit_wars/segments.py",
 )
-"""`cw.game`, which clients of Circuit Wars import, with all that it imports of this package."""
+"""`cw.game`, which clients of Circuit Wars import, and every module of this package it imports."""
 
 
 def is_checkout() -> bool:
-    """Return whether the files stand in a checkout, where people rewrite them, not in a wheel."""
+    """Return whether the files are in a checkout, for editing, and not in an installed wheel."""
     return not (PACKAGE / "_assets").exists()
 
 
 def asset(name: str) -> Path:
-    """Return the path of `static`, `templates`, `docs`, `game_ai.py` and the like."""
+    """Return the path of an asset: `static`, `templates`, `docs`, `game_ai.py` and the like."""
     packed = PACKAGE / "_assets" / name
     return packed if packed.exists() else PACKAGE.parent / name
 
 
 def client_library() -> list[Path]:
-    """Return the files of `cw.game` and of all that it imports, compiled ones too."""
+    """Return the files of `cw.game` and of everything it imports, including compiled ones."""
     sources = [PACKAGE / name for name in CLIENT_MODULES]
     compiled = [Path(cache_from_source(str(source))) for source in sources]
     return [*sources, *(path for path in compiled if path.exists())]

@@ -1,4 +1,4 @@
-"""All errors that the arena raises on purpose."""
+"""All errors that the arena raises deliberately."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ FaultKind: TypeAlias = Literal[
 """What a player can do wrong."""
 
 LONGEST: Final = 60
-"""Signs of a value that a sentence bears."""
+"""Maximum characters of a value quoted in a message."""
 
 _shortened = Repr()
 _shortened.maxstring = _shortened.maxlong = _shortened.maxother = LONGEST
 
 
 def short(value: Any) -> str:
-    """Return a value that somebody sent for a sentence, cut, however large and deep it is."""
+    """Return a value for use in a message, cut however large or deeply nested it is."""
     text = _shortened.repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def choices(name: str, names: Iterable[str]) -> str:
-    """Return what can be chosen in place of an unknown name: the nearest one first, then all.
+    """Return the valid choices in place of an unknown name: the nearest match first, then all.
 
     >>> choices("hexgon", ["paint", "hexagon"])
     'did you mean hexagon? There are: paint, hexagon'
@@ -38,11 +38,11 @@ def choices(name: str, names: Iterable[str]) -> str:
 
 
 class ArenaError(Exception):
-    """Something came that cannot be used; the message says what, why and what to do."""
+    """Invalid input; the message says what, why and how to fix it."""
 
 
 class ProtocolError(ArenaError):
-    """A message or a document that cannot be read as what it should be."""
+    """A message or a document that cannot be parsed as the expected type."""
 
 
 class IllegalAction(ArenaError):
@@ -51,9 +51,9 @@ class IllegalAction(ArenaError):
     def __init__(
         self, message: str, kind: FaultKind = "illegal", expected: str = "", actual: str = ""
     ) -> None:
-        """Say why; `kind` is for rule books in which some such actions are another fault.
+        """Create the error; `kind` is for rule books where such an action is another fault.
 
-        `expected` and `actual` are what reports tell apart, where the rule book has them.
+        `expected` and `actual` are what reports compare, where the rule book has them.
         """
         super().__init__(message)
         self.kind = kind
@@ -74,11 +74,11 @@ class CapacityError(ArenaError):
 
 
 class QuotaError(CapacityError):
-    """A request that is valid but cannot be served now: the caller has used up their share."""
+    """A request that is valid but cannot be served now: the caller's quota is used up."""
 
 
 class Failure(ArenaError):
-    """Something that we rely on has failed: a worker, a disk, a program of this machine."""
+    """Something we rely on has failed: a worker, a disk, a program on this machine."""
 
 
 class UnfitProgram(UsageError):
@@ -86,19 +86,19 @@ class UnfitProgram(UsageError):
 
 
 class Abandoned(ArenaError):
-    """A match that ends without a result, because somebody has left it or stopped it."""
+    """A match that ended without a result because somebody left or stopped it."""
 
 
 class MatchChanged(ArenaError):
-    """A match is not as the client has last seen it."""
+    """The match has changed since the client last saw it."""
 
 
 class RegistrationError(ArenaError):
-    """A registration, or a move, that a server of Circuit Wars does not take."""
+    """A registration, or a move, that a Circuit Wars server rejects."""
 
 
 class InvalidTeamId(RegistrationError):
-    """A team id of the wrong form."""
+    """A malformed team id."""
 
 
 class TeamIdTaken(RegistrationError):
@@ -106,7 +106,7 @@ class TeamIdTaken(RegistrationError):
 
 
 class GameStarted(RegistrationError):
-    """A registration that comes when both seats are taken."""
+    """A registration after both seats are taken."""
 
 
 class UnknownTeam(RegistrationError):

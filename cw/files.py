@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and folders of others, which are read behind no link."""
+"""Atomic file writes, and reads of untrusted folders that never follow a link."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from typing import Final
 from cw.errors import Failure
 
 PAUSES: Final = (0.01, 0.05, 0.2, 0.7) if sys.platform == "win32" else ()
-"""Seconds between attempts to replace or remove a file."""
+"""Seconds to wait between attempts to replace or remove a file."""
 
 BY_DESCRIPTOR: Final = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 """Whether files can be opened relative to an open folder; Windows cannot."""
 
 NO_FOLLOW: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 FOLDER: Final[int] = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
-# Not blocking: a pipe in the place of a file would otherwise be waited for.
+# Non-blocking: otherwise opening a pipe in place of a file would hang.
 FILE: Final[int] = (
     os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees a part of it, and a power cut leaves none.
+    """Write a file atomically: nobody sees part of it, not even after a power cut.
 
-    Any number of writers may write it at the same time; the last one wins. Raises Failure, with
-    the file as it was, if it cannot be written.
+    Any number of writers may write it at the same time; the last one wins. If it cannot be written,
+    raises Failure and leaves the file unchanged.
     """
     partial = path.with_name(f".{path.name[:100]}.{token_hex(8)}.partial")
     try:
@@ -50,9 +50,9 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def insist(change: Callable[[], object]) -> None:
-    """Replace or remove a file, on Windows again and again for a second; raise OSError if refused.
+    """Replace or remove a file, retrying on Windows for a second; raise OSError if refused.
 
-    Windows refuses that while another program reads the file, or looks for viruses in it.
+    Windows refuses while another program reads the file or scans it for viruses.
     """
     for pause in PAUSES:
         try:
@@ -65,7 +65,7 @@ def insist(change: Callable[[], object]) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, if they are not there; raise Failure if that cannot be."""
+    """Create a folder and its parents if missing; raise Failure if that is impossible."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -73,7 +73,7 @@ def make_folder(path: Path) -> None:
 
 
 def leads_out(name: str) -> bool:
-    """Return whether a name is no relative path, or leaves the folder that it starts from.
+    """Return whether a name is not a relative path, or escapes the folder it is relative to.
 
     >>> [leads_out(name) for name in ("src/bot.py", "/etc/passwd", "src/../../bot.py")]
     [False, True, True]
@@ -83,18 +83,18 @@ def leads_out(name: str) -> bool:
 
 
 def is_link(place: Path) -> bool:
-    """Return whether a file or folder is a link, or a junction, which only Windows has."""
-    # Links above it do not count.
+    """Return whether a file or folder is a link, or a junction (which only Windows has)."""
+    # Links in the folders above do not count.
     real, above = os.path.realpath(place), os.path.realpath(place.parent)
     return place.is_symlink() or os.path.normcase(real) != os.path.normcase(Path(above, place.name))
 
 
 class OpenFolder:
-    """An open folder, whose files are found from its descriptor: never through a link.
+    """An open folder whose files are resolved from its descriptor, never through a link.
 
-    So whoever changes the folder meanwhile cannot put a file from elsewhere in the place of one
-    that was checked. Without descriptors of folders the real path of what is opened is compared.
-    All methods raise OSError for a name that leads out of the folder, or through a link.
+    So nobody who changes the folder meanwhile can swap in a file from elsewhere for one that was
+    checked. Without folder descriptors, the real path of what is opened is compared instead.
+    All methods raise OSError for a name that leaves the folder or passes through a link.
     """
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
@@ -103,7 +103,7 @@ class OpenFolder:
         self._descriptor = descriptor
 
     def scan(self, name: str = "") -> list[tuple[str, os.stat_result]]:
-        """Return the names in a folder within it, "" for itself, each with its status."""
+        """Return the names in a subfolder ("" for the folder itself), each with its status."""
         with self._folder(parts_of(name)) as place, os.scandir(place) as scanned:
             return [(item.name, item.stat(follow_symlinks=False)) for item in scanned]
 
@@ -113,19 +113,19 @@ class OpenFolder:
             return os.stat(last, dir_fd=folder, follow_symlinks=False)
 
     def has_file(self, name: str) -> bool:
-        """Return whether a plain file has this name."""
+        """Return whether a regular file has this name."""
         try:
             return stat.S_ISREG(self.status(name).st_mode)
         except (OSError, ValueError):
             return False
 
     def link(self, name: str) -> str:
-        """Return where a link leads."""
+        """Return the target of a link."""
         with self._parent(name) as (folder, last):
             return os.readlink(last, dir_fd=folder)
 
     def open(self, name: str) -> io.BufferedReader:
-        """Open a plain file."""
+        """Open a regular file."""
         with self._parent(name) as (folder, last), ExitStack() as closed_unless_plain:
             file = os.fdopen(os.open(last, FILE, dir_fd=folder), "rb")
             closed_unless_plain.callback(file.close)
@@ -138,7 +138,7 @@ class OpenFolder:
 
     @contextmanager
     def _parent(self, name: str) -> Iterator[tuple[int | None, str]]:
-        """Give what `os.open` takes: the descriptor of a name's folder, and the rest."""
+        """Yield the arguments for `os.open`: the descriptor of a name's folder, and the rest."""
         *folders, last = parts_of(name) or [os.curdir]
         with self._folder(folders) as place:
             if isinstance(place, int):
@@ -164,7 +164,7 @@ class OpenFolder:
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[OpenFolder]:
-    """Open a folder until the end of the block; raise OSError if that is impossible."""
+    """Open a folder until the end of the block; raise OSError if impossible."""
     place = path.resolve(strict=True)
     if not BY_DESCRIPTOR:
         yield OpenFolder(place, None)
@@ -177,7 +177,7 @@ def open_folder(path: Path) -> Iterator[OpenFolder]:
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the parts of a name within a folder; raise OSError for one that leads out of it."""
+    """Return the parts of a name within a folder; raise OSError if it leaves the folder."""
     if leads_out(name):
         raise OSError(errno.EACCES, "this leads out of the folder", name)
     return list(PurePath(name).parts)

@@ -1,4 +1,4 @@
-"""The names for students' programs: the time limit of a turn, and a board to try moves on."""
+"""The names that students' programs import: the time limit of a turn, and a trial board."""
 
 from __future__ import annotations
 

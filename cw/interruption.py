@@ -1,4 +1,4 @@
-"""Ctrl-C, and the signals that end a command as it does."""
+"""Ctrl-C, and the signals that end a command the same way."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ENDING: Final = ("SIGTERM", "SIGHUP", "SIGBREAK")
 
 
 def leave_at_once() -> None:
-    """Let Ctrl-C, and what ends this process as it does, end it without a word.
+    """Make Ctrl-C and equivalent signals end this process silently.
 
-    For the time in which a command is loaded: nothing has to be put in order yet, and what would be
-    raised in the middle of an import is shown as its failure, or lost.
+    Used while a command is loading: there is nothing to clean up yet, and an exception raised in
+    the middle of an import would be reported as an import failure, or lost.
     """
     for number in _numbers("SIGINT", *ENDING):
         if signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}:
@@ -30,10 +30,10 @@ def _leave(*_: object) -> None:
 
 
 def end_as_interrupted() -> None:
-    """Let what ends this process end it as Ctrl-C does: with all that it has started.
+    """Make termination signals end this process as Ctrl-C does, with everything it has started.
 
-    That is SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break. What a shell has
-    had us ignore, as SIGINT in its background, is ignored further.
+    These are SIGTERM, the end of the terminal (SIGHUP), and on Windows Ctrl-Break. Signals that a
+    shell made us ignore, as it does with SIGINT for background jobs, stay ignored.
     """
     for number in _numbers(*ENDING):
         if signal.getsignal(number) in {signal.SIG_DFL, _leave}:
@@ -42,19 +42,17 @@ def end_as_interrupted() -> None:
     if sys.platform != "win32" and ignored:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     if ignored or signal.getsignal(signal.SIGINT) is _leave:
-        # asyncio ends its tasks in order for the usual handler only.
+        # asyncio shuts its tasks down cleanly only for the default handler.
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _interrupt(*_: object) -> None:
-    """Do what Ctrl-C does."""
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.raise_signal(signal.SIGINT)
 
 
 def _numbers(*names: str) -> Iterator[int]:
-    """Yield those of the signals that this system has."""
     for name in names:
         number: int | None = getattr(signal, name, None)
         if number is not None:

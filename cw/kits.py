@@ -1,8 +1,8 @@
-"""The bot kits: what each language needs, and new bots made from a kit.
+"""The bot kits: what each language needs, and creating a bot from a kit.
 
-`sample_bots/<game>/<language>/` holds what is particular to a game. Files that several kits have
-stand once, in `sample_bots/shared/`; `files` says what a whole kit consists of. A game of another
-package may bring `kits/<language>/` in its folder; where it has none, its bots start from those in
+`sample_bots/<game>/<language>/` holds the files specific to a game. Files shared by several kits
+are kept once, in `sample_bots/shared/`; `files` lists the contents of a whole kit. A game from
+another package may bring `kits/<language>/` in its folder; if it has none, its bots start from
 `sample_bots/default/`, which play any game by the default protocol.
 """
 
@@ -26,33 +26,33 @@ NO_GAMES = (SHARED, DEFAULT)
 WEB_SERVICES = ("code-battle", "end-of-codes", "hexagon")
 """The games whose bots are web services."""
 BUILT = ("bot", "bot.jar")
-"""What building a bot may have left beside its sources."""
+"""Build products that may be found beside a bot's sources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How bots in a language are built and run, the same for all games."""
+    """How bots in one language are built and run, the same for all games."""
 
     title: str
     programs: tuple[str, ...]
     """Programs that must be on the search path."""
     packages: str
-    """The Debian packages that bring them."""
+    """The Debian packages that provide them."""
     run: str
-    """The command that runs the bot, given in its folder."""
+    """The command that runs the bot, relative to its folder."""
     bot: str
-    """The bot as `cw check` and `cw play` take it, in its folder."""
+    """The bot argument for `cw check` and `cw play`, relative to its folder."""
     build: str = ""
-    """The command that must be given there before; "" for none."""
+    """The build command to run there first; "" for none."""
     headers: tuple[str, ...] = ()
-    """Files that must stand below INCLUDES."""
+    """Headers that must exist below INCLUDES."""
     shared: tuple[str, ...] = ()
     """Files below SHARED that belong to every kit."""
     server: tuple[str, ...] = ()
     """Files below SHARED that belong to the kits of WEB_SERVICES."""
 
     def missing(self) -> list[str]:
-        """Name what this machine lacks to build and run bots."""
+        """List what this machine lacks to build and run bots."""
         programs = [name for name in self.programs if shutil.which(name) is None]
         return programs + [name for name in self.headers if not (INCLUDES / name).exists()]
 
@@ -132,16 +132,16 @@ LANGUAGES: Mapping[str, Language] = {
         server=("cpp/bot_server.cpp", "cpp/bot_server.hpp", "compiled/.dockerignore"),
     ),
 }
-"""The languages, in the order in which they are listed."""
+"""The languages, in listing order."""
 
 COMPILED: Mapping[str, str] = {".c": "c", ".cpp": "cpp", ".go": "go", ".java": "java"}
-"""The languages that are built before they run, by the ending of their files."""
+"""The compiled languages, by file extension."""
 
 
 def how_to_build(source: Path) -> str:
-    """Return what to type before the bot of a source file runs; "" if it runs as it is.
+    """Return what to type before a source file's bot can run; "" if it runs as is.
 
-    Java runs a program that is a single file.
+    Java runs single-file programs directly.
 
     >>> how_to_build(Path("mine/bot.go"))
     'build it first: (cd mine && go build -o bot .), then give mine/bot'
@@ -159,12 +159,12 @@ def how_to_build(source: Path) -> str:
 
 
 def quoted(argument: str) -> str:
-    """Return an argument as it is typed."""
+    """Return an argument quoted for the shell."""
     return f'"{argument}"' if " " in argument else argument
 
 
 def games() -> list[str]:
-    """Name the games that there are kits for: ours, then those of other packages."""
+    """List the games that have kits: ours, then those of other packages."""
     folders = [
         each for each in asset("sample_bots").iterdir() if each.name not in (SHARED, DEFAULT)
     ]
@@ -175,7 +175,7 @@ def games() -> list[str]:
 
 
 def kits_of(game: str) -> dict[str, Path]:
-    """Return the folders of what the kits of a game do not share, by language; {} without any."""
+    """Return the game-specific folders of a game's kits, by language; {} if it has none."""
     own = asset("sample_bots") / game
     if own.is_dir():
         return folders_in(own)
@@ -188,17 +188,17 @@ def kits_of(game: str) -> dict[str, Path]:
 
 
 def folders_in(place: Path) -> dict[str, Path]:
-    """Return the folders of languages in a folder, in the order of the languages."""
+    """Return the language folders within a folder, in language order."""
     return {name: place / name for name in LANGUAGES if (place / name).is_dir()}
 
 
 def languages_of(game: str) -> dict[str, str]:
-    """Return the languages of the kits for a game, with their names for people."""
+    """Return the languages of a game's kits, with their display names."""
     return {name: LANGUAGES[name].title for name in kits_of(game)} if game in games() else {}
 
 
 def folder(game: str, language: str) -> Path:
-    """Return the folder of what a kit does not share; raise UsageError for an unknown kit."""
+    """Return the game-specific folder of a kit; raise UsageError for an unknown kit."""
     if game not in games():
         raise UsageError(f"there is no kit for the game {short(game)}; {choices(game, games())}")
     folders = kits_of(game)
@@ -211,7 +211,7 @@ def folder(game: str, language: str) -> Path:
 
 
 def files(game: str, language: str) -> dict[str, Path]:
-    """Return where the files of a kit stand, by their names in the kit, in the order of the names.
+    """Return the source paths of a kit's files, by their names in the kit, in name order.
 
     Raises UsageError for an unknown kit.
     """
@@ -225,10 +225,10 @@ def files(game: str, language: str) -> dict[str, Path]:
 
 
 def new_bot(game: str, language: str, target: Path) -> list[Path]:
-    """Assemble a kit in a new or empty folder; return the files in it.
+    """Assemble a kit in a new or empty folder; return its files.
 
-    Raises UsageError for an unknown kit, and for a folder that is not empty, no folder, or cannot
-    be written.
+    Raises UsageError for an unknown kit, and for a target that is not empty, not a folder or not
+    writable.
     """
     parts = files(game, language)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):

@@ -1,4 +1,4 @@
-"""Files of lines that one process adds to, and that any kill leaves whole but for the last line."""
+"""Append-only line files with a single writer; a kill can damage only the last line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cw.errors import Failure, UsageError
 LOCK: Final = ".lock"
 
 PATIENCE: Final = 2.0
-"""Seconds in which whoever only looks whether a file is in use has let go of it."""
+"""Seconds to wait for the lock: a mere check whether a file is in use holds it briefly."""
 
 
 def append_line(file: Path, data: bytes) -> None:
-    """Add a line, which ends in a line feed; raise Failure, with the file as it was, if it cannot.
+    """Append a line, which must end in a line feed; on error raise Failure, the file unchanged.
 
-    It would survive a power cut when this returns.
+    The line would survive a power cut once this returns.
     """
     before = file.stat().st_size
     try:
@@ -39,7 +39,7 @@ def append_line(file: Path, data: bytes) -> None:
 
 
 def mend(file: Path) -> None:
-    """Make a file, or cut off its torn line; raise Failure if that cannot be."""
+    """Create a file, or cut off its torn last line; raise Failure if that is impossible."""
     try:
         file.touch()
         cut_torn_line(file)
@@ -48,7 +48,7 @@ def mend(file: Path) -> None:
 
 
 def cut_torn_line(file: Path) -> None:
-    """Cut off a last line without an end."""
+    """Cut off an unterminated last line."""
     data = file.read_bytes()
     whole = data.rfind(b"\n") + 1
     if whole < len(data):

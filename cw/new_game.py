@@ -1,4 +1,4 @@
-"""A new game: a package that can be installed and played as it is, to be rewritten file by file."""
+"""A new game: an installable package that works as is, to be replaced file by file."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from cw.games.installed import LONGEST_NAME, NAME
 from cw.games.registry import game_entries
 
 FOLDER: Final = "sample_game"
-"""Where the files stand; `PACKAGE` in their names is the package of the game."""
+"""The folder of the template files; `PACKAGE` in their names is the game's package."""
 
 PACKAGE: Final = "PACKAGE"
 ENDING: Final = ".jinja"
 MOST_PLAYERS: Final = 4
-"""Players for whom there are corners to begin in."""
+"""The board has four corners to start in."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewGame:
-    """What a new game is called, and how it is played."""
+    """The name of a new game, and how it is played."""
 
     name: str
     fewest: int = 2
@@ -38,7 +38,7 @@ class NewGame:
     hidden: bool = False
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a name that cannot be, and for other numbers of players."""
+        """Raise UsageError for an invalid name or number of players."""
         refuse_name(self.name)
         if not 2 <= self.fewest <= self.most <= MOST_PLAYERS:
             raise UsageError(
@@ -52,7 +52,7 @@ class NewGame:
         return self.name.replace("-", "_")
 
     def values(self) -> dict[str, Any]:
-        """Return what its files are made of."""
+        """Return the template variables."""
         words = self.name.split("-")
         return {
             "name": self.name,
@@ -67,7 +67,7 @@ class NewGame:
 
 
 def refuse_name(name: str) -> None:
-    """Raise UsageError for a name that no new game can have."""
+    """Raise UsageError if a name is invalid for a new game."""
     if not re.fullmatch(NAME, name) or len(name) > LONGEST_NAME:
         raise UsageError(
             "the name of a game is words of lower-case letters and digits with - between them, "
@@ -84,7 +84,7 @@ def refuse_name(name: str) -> None:
 def new_game(game: NewGame, target: Path) -> list[Path]:
     """Write the package of a game into a new or empty folder; return its files.
 
-    Raises UsageError for a folder that is not empty, or no folder.
+    Raises UsageError if the target is not empty or not a folder.
     """
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise UsageError(f"{target} exists already and is not an empty folder; choose another one")
@@ -97,9 +97,9 @@ def new_game(game: NewGame, target: Path) -> list[Path]:
 
 
 def rendered(game: NewGame) -> Iterator[tuple[str, str]]:
-    """Yield the files of a package: their names within it, and their texts."""
+    """Yield the files of a package: their relative paths and texts."""
     place = asset(FOLDER)
-    # What is made is code and text for people: nothing of it is HTML.
+    # The output is code and plain text, never HTML.
     templates = Environment(  # noqa: S701
         loader=FileSystemLoader(place),
         trim_blocks=True,

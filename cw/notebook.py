@@ -1,4 +1,4 @@
-"""Play matches in a notebook, and watch them in the viewer below the cell."""
+"""Play matches in a notebook and watch them in the viewer below the cell."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from cw.web.live.loop_thread import LoopThread
 from cw.web.replays.export import html
 
 HEIGHT: Final = 660
-"""Pixels of the viewer: one that is lower leaves the turn out."""
+"""Height of the viewer in pixels: less would hide the turn."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShownReplay:
-    """A replay that notebooks show."""
+    """A replay displayed in a notebook."""
 
     document: Document
-    """The replay, as `cw play` writes it."""
+    """The replay as `cw play` writes it."""
 
     def __repr__(self) -> str:
-        """Return game, seed, and who won by what."""
+        """Return the game, the seed, the winner and the score."""
         document = self.document
         players = [(seat.get("player"), str(seat.get("name"))) for seat in document["players"]]
         game = document["game"]
@@ -42,9 +42,9 @@ class ShownReplay:
         return f"{game}, seed {document['seed']}: {ending.sentence}"
 
     def _repr_html_(self) -> str:
-        """Return who won, and the viewer in a frame.
+        """Return the result, and the viewer in a frame.
 
-        The frame can do nothing to the notebook, nor load anything.
+        The frame is sandboxed: it can neither touch the notebook nor load anything.
         """
         page = escape(html(self.document, embedded=True).decode())
         return (
@@ -56,19 +56,19 @@ class ShownReplay:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PlayedMatch(ShownReplay):
-    """A match that has been played."""
+    """A match played in the notebook."""
 
     result: MatchResult
-    """Ranks, scores, faults and times, in the order of the bots."""
+    """Ranks, scores, faults and times, in bot order."""
 
 
 def play(
     game: str, *bots: str, seed: int | None = None, settings: Sequence[str] = (), **options: Json
 ) -> PlayedMatch:
-    """Play a match between bots as `cw play` takes them, and return it.
+    """Play a match between bots, named as for `cw play`, and return it.
 
     A seed is drawn if none is given; `settings` are those of `--set`. An interrupted match leaves
-    nothing running. Raises UsageError for a game, bots and options that cannot be played.
+    nothing running. Raises UsageError for an invalid game, bot or option.
 
     >>> play("hexagon", "builtin:random", "mine=builtin:greedy", seed=1, size=3)
     hexagon, seed 1: mine won by score, 11 to 6
@@ -76,7 +76,7 @@ def play(
     arguments = read_bots(bots, settings, load_strategies(game))
     drawn = secrets.randbelow(2**31) if seed is None else seed
     spec = MatchSpec("notebook", game, tuple(arguments.bots), drawn, options)
-    # The thread of a notebook has a loop of its own that runs already.
+    # A notebook's thread already runs an event loop of its own.
     loop = LoopThread()
     try:
         result = loop.run(run_match(spec, secrets=arguments.secrets), patience=None)
@@ -86,9 +86,9 @@ def play(
 
 
 def show(file: str | Path) -> ShownReplay:
-    """Return a replay that `cw play` has written.
+    """Return a replay written by `cw play`.
 
-    Raises Failure for a file that cannot be read, ProtocolError for one that holds no replay.
+    Raises Failure if the file cannot be read, ProtocolError if it is not a replay.
 
     In a cell, the last line shows the viewer:
 

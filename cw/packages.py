@@ -1,4 +1,4 @@
-"""The packages of PyPI that the arena is built on, and what to type where they are missing."""
+"""The PyPI packages that the arena depends on, and how to install them if missing."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ PACKAGES: Final = (
     "waitress",
     "werkzeug",
 )
-"""The dependencies in pyproject.toml, as they are imported."""
+"""The dependencies in pyproject.toml, by import name."""
 
 
 @contextmanager
 def packages_expected() -> Iterator[None]:
-    """Run a block; if a package of the arena is missing in it, exit with how to install them all.
+    """Run a block; if it fails to import a dependency, exit saying how to install them all.
 
-    A wheel cannot lack one: pip has installed them with it.
+    A wheel cannot lack one: pip installs them with it.
     """
     try:
         yield
@@ -53,12 +53,12 @@ def packages_expected() -> Iterator[None]:
 
 
 def what_to_type() -> str:
-    """Return what installs the packages: for this Python, or in an environment of their own."""
+    """Return the command that installs the packages: for this Python, or in a new environment."""
     python, install = shlex.quote(sys.executable), "-m pip install -c requirements.txt -e ."
     is_own = sys.prefix != sys.base_prefix
     if is_own or not Path(get_path("stdlib"), "EXTERNALLY-MANAGED").exists():
         return f"{python} {install}"
-    # The Python of a system such as Debian takes no packages of others.
+    # A system Python such as Debian's does not accept packages from pip.
     if (PACKAGE.parent / ".venv").is_dir():
         return ". .venv/bin/activate"
     return f"{python} -m venv .venv && . .venv/bin/activate && python {install}"

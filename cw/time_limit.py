@@ -1,4 +1,4 @@
-"""Calls that may take too long: run in a thread, and waited for up to a time limit."""
+"""Calls that may take too long: run in a thread, with a time limit on waiting for them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Begun(Generic[T]):
-    """A call that goes on in the background; nothing waits for it when the process ends."""
+    """A call running in the background; it does not keep the process from ending."""
 
     def __init__(self, act: Callable[[], T], seconds: float) -> None:
-        """Begin; whoever asks within the next `seconds` waits until they are over."""
+        """Start the call; `result` waits for it until `seconds` from now."""
         self._future: Future[T] = Future()
         self._until = time.monotonic() + seconds
         Thread(target=self._run, args=(act,), daemon=True).start()
@@ -23,10 +23,10 @@ class Begun(Generic[T]):
     def _run(self, act: Callable[[], T]) -> None:
         try:
             self._future.set_result(act())
-        # Code of others may raise whatever there is, SystemExit too: it is for whoever asks.
+        # Foreign code may raise anything, even SystemExit: pass it on to the caller of `result`.
         except BaseException as error:
             self._future.set_exception(error)
 
     def result(self) -> T:
-        """Return what came of it, or raise what it raised; TimeoutError if it is not done yet."""
+        """Return the call's result or raise its exception; TimeoutError if it is not done yet."""
         return self._future.result(max(0.0, self._until - time.monotonic()))

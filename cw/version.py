@@ -1,4 +1,4 @@
-"""Which version this is, down to the commit."""
+"""The version of this program, down to the commit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cw import __version__
 from cw.assets import PACKAGE, asset
 
 PATIENCE = 5.0
-"""Seconds that Git has to name a commit."""
+"""Seconds to wait for Git to name a commit."""
 
 
 def commit() -> str | None:
-    """Return the short name of the commit of the checkout or of the wheel, None if unknown."""
+    """Return the short commit hash of the checkout or wheel, or None if unknown."""
     written = PACKAGE / "_assets" / "commit"
     if written.exists():
         return written.read_text(encoding="ascii").strip() or None
@@ -35,7 +35,7 @@ def commit() -> str | None:
 
 
 def version_line() -> str:
-    """Return the line of `cw --version`: what a report of a mistake needs.
+    """Return the line that `cw --version` prints, for use in bug reports.
 
     For example "cw 1.0.0 (commit 1a2b3c4, Python 3.12.1, Linux)".
     """

@@ -1,11 +1,9 @@
 "use strict";
 
-/**
- * Choices of the viewer, kept between visits where the browser allows it.
- */
+/** The viewer's settings, kept between visits if the browser allows it. */
 window.memory = {
   /**
-   * Give what was chosen before, or the fallback.
+   * Return a stored setting, or the fallback.
    * @param {string} name
    * @param {string} fallback
    * @returns {string}
@@ -19,7 +17,7 @@ window.memory = {
   },
 
   /**
-   * Keep a choice.
+   * Store a setting.
    * @param {string} name
    * @param {string} value
    */
@@ -27,7 +25,7 @@ window.memory = {
     try {
       localStorage.setItem(`circuit-wars:${name}`, value);
     } catch {
-      // Storage is full or forbidden: the choice holds until the page is left.
+      // Storage is full or forbidden: the setting lasts until the page is left.
     }
   },
 };
@@ -35,7 +33,7 @@ window.memory = {
 const THEMES = ["auto", "light", "dark"];
 
 /**
- * Colour the page; "auto" leaves it to the system.
+ * Set the colours of the page; "auto" leaves them to the system.
  * @param {string} theme
  */
 function showTheme(theme) {
@@ -43,14 +41,14 @@ function showTheme(theme) {
 }
 
 /**
- * Give the theme that the page has.
+ * Return the current theme of the page.
  * @returns {string}
  */
 function shownTheme() {
   return document.documentElement.dataset.theme ?? "auto";
 }
 
-/** Let the button in the header go through the themes. */
+/** Make the button in the header cycle through the themes. */
 function bindThemeButton() {
   const button = document.getElementById("theme");
   const word = button?.querySelector("[data-word]");

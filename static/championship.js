@@ -1,4 +1,4 @@
-/** Keeps the page of a championship as it stands, without a reload. */
+/** Keeps the page of a championship up to date without a reload. */
 
 import { Announcer } from "./shared/announcer.js";
 import { byId, documentOf, element } from "./shared/dom.js";
@@ -18,7 +18,7 @@ function page() {
   return byId("championship");
 }
 
-/** Ask how it stands, and show it if that has changed. */
+/** Fetch the status, and show it if it has changed. */
 async function refresh() {
   const answer = await source.ask();
   const fresh = answer && documentOf(await answer.text()).getElementById("championship");
@@ -37,7 +37,7 @@ function show(fresh) {
   }
 }
 
-/** Say that the server does not answer; what it said last stays. */
+/** Say that the server does not answer; its last status stays on the page. */
 function showSilence() {
   const over = page().dataset.phase === "over";
   notice.replaceChildren(

@@ -1,4 +1,4 @@
-/** Keeps the page of a league as it stands, without a reload. */
+/** Keeps the page of a league up to date without a reload. */
 
 import { byId, documentOf } from "./shared/dom.js";
 import { Poller, Source } from "./shared/poller.js";
@@ -9,7 +9,7 @@ const POLL_EVERY = 1000;
 const { source: address = "", tag = "" } = byId("stand").dataset;
 const source = new Source(address, tag);
 
-/** Ask how it stands, and show it if that has changed. */
+/** Fetch the status, and show it if it has changed. */
 async function refresh() {
   const answer = await source.ask();
   const fresh = answer && documentOf(await answer.text()).getElementById("league");

@@ -1,4 +1,4 @@
-/** The monitor of Circuit Wars: asks the server how the game stands, and shows it. */
+/** The monitor of Circuit Wars: polls the server for the state of the game, and shows it. */
 
 import { BoardPicture } from "./monitor/board.js";
 import { Clock } from "./monitor/clock.js";
@@ -30,24 +30,24 @@ const coordinates = new Coordinates(
 );
 
 /**
- * What was last heard from the server; `due` while the history of the status is missing.
+ * The latest answer of the server; `due` while the history belonging to the status is missing.
  * @type {{status: Status | null, at: number, due: boolean, view: View | null}}
  */
 const latest = { status: null, at: 0, due: false, view: null };
 
 /**
- * Ask the server; the addresses are relative, so that a room asks for its own game.
+ * Send a request to the server; addresses are relative, so that a room asks about its own game.
  * @param {string} address
- * @param {boolean} ifModified whether undefined is answer enough when nothing has changed
+ * @param {boolean} ifModified whether to return undefined if nothing has changed
  */
 function ask(address, ifModified = false) {
-  // Whoever asks without this header counts as a player, and keeps a seat.
+  // A request without this header counts as a player's, and would keep a seat.
   const headers = { "X-Monitor": "1" };
   return $.ajax({ url: address, dataType: "json", timeout: PATIENCE, ifModified, headers });
 }
 
 /**
- * Ask for what the page shows.
+ * Fetch a document for the page.
  * @param {string} address
  * @param {boolean} ifModified
  */
@@ -59,7 +59,7 @@ async function answerOf(address, ifModified = false) {
   }
 }
 
-/** Ask how the game stands, and show it if it has changed. */
+/** Fetch the state of the game, and show it if it has changed. */
 async function refresh() {
   const status = /** @type {Status | undefined} */ (await answerOf("status", true));
   if (status) {
@@ -84,7 +84,7 @@ function show(view) {
   startClock();
 }
 
-/** Start the clock of the turn that was last heard of. */
+/** Start the clock of the latest known turn. */
 function startClock() {
   const { view, status, at } = latest;
   if (view && status) {
@@ -93,7 +93,7 @@ function startClock() {
 }
 
 /**
- * Say whether the server answers; the last board stays on the screen.
+ * Show whether the server answers; the last board stays on the screen.
  * @param {boolean} answers
  */
 function showLink(answers) {
@@ -111,7 +111,7 @@ function showLink(answers) {
   }
 }
 
-/** Fill in the addresses with which a client joins this game. */
+/** Fill in the addresses for clients that join this game. */
 function showAddresses() {
   const here = new URL(".", location.href).href;
   const server = here.replace(/\/$/, "");

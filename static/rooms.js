@@ -1,4 +1,4 @@
-/** The lobby: asks the server how all rooms stand, and shows them. */
+/** The lobby: polls the state of all rooms, and shows it. */
 
 import { countOf } from "./shared/counts.js";
 import { byId, element, link } from "./shared/dom.js";
@@ -7,7 +7,7 @@ import { Poller, Source } from "./shared/poller.js";
 const POLL_EVERY = 1000;
 
 /**
- * How a game stands; the room of the game at the root is null.
+ * The state of a game; `room` is null for the game at the root.
  * @typedef {{
  *   room: string | null, status_code: number, status: string, teams: string[], scores: number[], replay: string | null,
  * }} Ended
@@ -19,7 +19,7 @@ const lobby = byId("lobby");
 const input = /** @type {HTMLInputElement} */ (byId("room"));
 const source = new Source(lobby.dataset.list ?? "");
 
-/** Ask once, and show what is new. */
+/** Fetch the state once, and show changes. */
 async function refresh() {
   const answer = await source.ask();
   if (answer) {
@@ -62,7 +62,7 @@ function phaseOf({ status_code: code }) {
 
 /**
  * @param {Ended} room
- * @returns {number} its place among others: first those that are played
+ * @returns {number} its sort order: running games first
  */
 function orderOf(room) {
   return ["playing", "waiting", "over"].indexOf(phaseOf(room));
@@ -77,7 +77,7 @@ function nameOf({ room }) {
 }
 
 /**
- * Give the number of the player who has won.
+ * Return the number of the winner.
  * @param {Ended} room which is over
  * @returns {number}
  */
@@ -86,7 +86,7 @@ function winnerOf({ status_code: code }) {
 }
 
 /**
- * Say by what a game was forfeited.
+ * Return why a game was forfeited.
  * @param {Ended} room which is over
  * @returns {string}
  */
@@ -97,7 +97,7 @@ function reasonOf(room) {
 }
 
 /**
- * Say how a game stands.
+ * Return the state of a game as text.
  * @param {Room} room
  * @returns {string}
  */
@@ -175,7 +175,7 @@ function endedRow(game) {
 /**
  * @param {string} address
  * @param {string} words
- * @param {string} more words for those who do not see what stands around it
+ * @param {string} more words for people who cannot see its context
  * @returns {HTMLElement}
  */
 function explainedLink(address, words, more) {
@@ -183,7 +183,7 @@ function explainedLink(address, words, more) {
 }
 
 /**
- * Suggest a room that nobody uses.
+ * Suggest an unused room.
  * @param {Room[]} rooms
  */
 function suggest(rooms) {
@@ -196,7 +196,7 @@ function suggest(rooms) {
   showAddress();
 }
 
-/** Fill the address of the room that is named into what one has to type. */
+/** Insert the address of the named room into the commands to type. */
 function showAddress() {
   const room = input.validity.patternMismatch ? "" : input.value;
   const here = new URL(".", location.href);

@@ -1,4 +1,4 @@
-/** Uploads the file that is watched. */
+/** Uploads the replay shown in the viewer. */
 
 import { element } from "./shared/dom.js";
 import { byId } from "./viewer/elements.js";
@@ -12,7 +12,7 @@ const largest = Number(panel.dataset.largest);
 let watched = null;
 
 /**
- * Say how it stands beside the button.
+ * Show the status beside the button.
  * @param {boolean} refused
  * @param {...(string | Node)} parts
  */
@@ -22,7 +22,7 @@ function say(refused, ...parts) {
 }
 
 /**
- * Send a file; return where its replay is watched from now on.
+ * Send a file; return the address of its replay.
  * @param {File} file
  * @returns {Promise<{address: string, name: string, is_new: boolean}>}
  */
@@ -43,7 +43,7 @@ async function send(file) {
   return payload;
 }
 
-/** Upload the file that is watched, and link to its page. */
+/** Upload the current file, and link to its page. */
 async function uploadShown() {
   const file = watched;
   if (!file) {

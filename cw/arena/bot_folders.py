@@ -1,4 +1,4 @@
-"""Files of programs: what runs them, which one of a folder is the bot, and what a bot may name."""
+"""Program files: interpreters, the bot in a folder, and what a command may name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.files import leads_out, open_folder
 from cw.kits import how_to_build
 
 CLIENT: Final = "game_ai.py"
-"""The program of a client of Circuit Wars."""
+"""The program of a Circuit Wars client."""
 
 BOT: Final = "bot"
 
@@ -24,13 +24,14 @@ INTERPRETERS: Final[Mapping[str, Sequence[str]]] = {
     ".py": (sys.executable,),
     ".js": ("node",),
     ".mjs": ("node",),
-    # Without a php.ini, as in the sandbox, it tells its errors where answers belong.
+    # Without a php.ini, as in the sandbox, PHP prints errors to standard output, where answers
+    # belong.
     ".php": ("php", "-d", "display_errors=stderr"),
     ".rb": ("ruby",),
     ".sh": ("bash",),
     ".java": ("java",),
 }
-"""What runs a program with this ending."""
+"""The interpreter for each file extension."""
 
 FORMS: Final = (
     " bot is builtin:NAME, python:PATH[:NAME], exec:COMMAND, the path of a program, or http://..."
@@ -38,9 +39,9 @@ FORMS: Final = (
 
 
 def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
-    """Return the program of a bot; raise UsageError unless there is just one.
+    """Return the program of a bot; raise UsageError unless there is exactly one.
 
-    `otherwise` ends the sentence: how else the bot can be named.
+    `otherwise` ends the message: how else the bot can be named.
     """
     is_client = game == "circuit-wars"
     if is_client and (folder / CLIENT).is_file():
@@ -57,8 +58,8 @@ def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
 
 
 def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
-    """Return the command that runs a program; raise UsageError if the path is none."""
-    # Unlike Path.is_file it takes a path of any length.
+    """Return the command that runs a program; raise UsageError if the path is not a program."""
+    # Unlike Path.is_file, it accepts paths of any length.
     if not os.path.isfile(path):  # noqa: PTH113
         raise UsageError(f"there is no file {str(path)!r}; {hint(str(path), builtins)}{FORMS}")
     if advice := how_to_build(path):
@@ -78,16 +79,16 @@ def program(path: Path, builtins: Collection[str] = ()) -> list[str]:
 
 
 def hint(spec: str, builtins: Collection[str]) -> str:
-    """Return the question whether a built-in strategy was meant, and how FORMS goes on."""
+    """Return the first letter of FORMS, after asking whether a similar built-in was meant."""
     name = re.split("[:/]", spec)[-1].lower()
     near = [] if "." in name else get_close_matches(name, builtins, 1)
     return f"did you mean builtin:{near[0]}? A" if near else "a"
 
 
 def program_of_others(folder: Path, name: str) -> list[str]:
-    """Return the command that runs a file of a folder that others have written.
+    """Return the command that runs a file of an untrusted folder.
 
-    Raises UsageError for anything but a plain file of that folder that can be run.
+    Raises UsageError unless it is a runnable regular file of that folder.
     """
     refuse_outside([name])
     refuse_missing(folder, name)
@@ -95,10 +96,10 @@ def program_of_others(folder: Path, name: str) -> list[str]:
 
 
 def refuse_outside(parts: Iterable[str]) -> None:
-    """Raise UsageError for a part of a command that leads out of the folder of its bot.
+    """Raise UsageError if a part of a command leaves the folder of its bot.
 
-    Installed programs may be named by their whole path. Only the text is read, so that no answer
-    says what exists elsewhere.
+    Installed programs may be named by absolute path. Only the text is examined, so no answer
+    reveals what exists elsewhere.
     """
     for part in parts:
         if leads_out(part) and not is_installed_path(part):
@@ -109,35 +110,35 @@ def refuse_outside(parts: Iterable[str]) -> None:
 
 
 def refuse_links(folder: Path, parts: Iterable[str]) -> None:
-    """Raise UsageError for a part of a command that names a file of a folder through a link."""
+    """Raise UsageError if a part of a command names a file in a folder through a link."""
     for part in parts:
         if not leads_out(part) and is_behind_link(folder, part):
             raise UsageError(f"{short(part)} is behind a link: put a copy of the file in its place")
 
 
 def is_behind_link(folder: Path, name: str) -> bool:
-    """Return whether a name in a folder is a link, or lies in one."""
+    """Return whether a name in a folder is a link, or is inside one."""
     place = str(folder)
     for part in PurePath(name).parts:
         place = os.path.join(place, part)  # noqa: PTH118
-        # Unlike those of Path, these take names of any length.
+        # Unlike those of Path, these accept names of any length.
         if os.path.islink(place):  # noqa: PTH114
             return True
-        # A name of thousands of parts is not looked at to its end.
+        # Stop early: a name may have thousands of parts.
         if not os.path.isdir(place):  # noqa: PTH112
             return False
     return False
 
 
 def refuse_missing(folder: Path, name: str) -> None:
-    """Raise UsageError unless a folder has a plain file of a name."""
+    """Raise UsageError unless a folder has a regular file of this name."""
     refuse_links(folder, [name])
     if not has_file(folder, name):
         raise UsageError(f"there is no file {short(name)}")
 
 
 def is_installed_path(part: str) -> bool:
-    """Return whether a part of a command is our Python, or the whole path of a file on PATH.
+    """Return whether a part of a command is our Python, or the absolute path of a file on PATH.
 
     >>> is_installed_path("/etc/passwd")
     False
@@ -149,7 +150,7 @@ def is_installed_path(part: str) -> bool:
 
 
 def has_file(folder: Path, name: str) -> bool:
-    """Return whether a folder has a plain file of a name."""
+    """Return whether a folder has a regular file of this name."""
     try:
         with open_folder(folder) as opened:
             return opened.has_file(name)

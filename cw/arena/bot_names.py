@@ -1,4 +1,4 @@
-"""Names for bots that were given none: named after what they are, numbered where equal."""
+"""Default names for bots: taken from what they run, numbered where equal."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from urllib.parse import urlsplit
 
 LONGEST_NAME: Final = 64
 UNFIT: Final = re.compile(r"[^A-Za-z0-9_.-]+")
-"""Signs that names of bots do not hold."""
+"""Characters not allowed in bot names."""
 
 UNFIT_IN_ADDRESSES: Final = re.compile(r"[^A-Za-z0-9_.:\[\]-]+")
-"""Signs that names of web services do not hold."""
+"""Characters not allowed in the names of web services."""
 
 SETS_VARIABLES: Final = re.compile(r"(.*/)?env|\w+=.*", re.DOTALL)
-"""What stands before a program to give it variables of the environment."""
+"""Words before a program that set environment variables for it."""
 
 PROGRAMS: Final = frozenset({".py", ".js", ".mjs", ".php", ".rb", ".sh", ".java", ".jar"})
-"""Endings of files that other programs run."""
+"""Extensions of files that an interpreter runs."""
 
 
 def fitting(name: str, *, address: bool = False) -> str:
-    """Return a name with only the characters that names may have, at most 64 of them."""
+    """Return a name reduced to allowed characters, at most 64 of them."""
     unfit = UNFIT_IN_ADDRESSES if address else UNFIT
     return unfit.sub("-", name)[:LONGEST_NAME].strip("-.") or "bot"
 
 
 def named_after_file(path: str) -> str:
     """Return the name of a file without its folders."""
-    # It takes both kinds of slashes.
+    # It accepts both kinds of slashes.
     return PureWindowsPath(path).name
 
 
@@ -48,9 +48,9 @@ def named_after_address(address: str) -> str:
 
 
 def numbered(names: Sequence[str], reserved: Collection[str] = ()) -> list[str]:
-    """Return the names, with a number behind those that several bear or that are reserved.
+    """Return the names, numbered where several are equal or one is reserved.
 
-    No two of the result are equal, and none is among `reserved`.
+    The result has no duplicates and nothing from `reserved`.
 
     >>> numbered(["greedy", "greedy", "bot.py"], reserved=["bot.py"])
     ['greedy-1', 'greedy-2', 'bot.py-2']
@@ -67,13 +67,13 @@ def numbered(names: Sequence[str], reserved: Collection[str] = ()) -> list[str]:
 
 
 def free_name(name: str, number: int, used: Collection[str]) -> str:
-    """Return the name with this number behind it, or the next one that nobody uses."""
+    """Return the name with this number appended, or with the next number that is unused."""
     while (free := with_number(name, number)) in used:
         number += 1
     return free
 
 
 def with_number(name: str, number: int) -> str:
-    """Return a name with a number behind it, no longer than names may be."""
+    """Return a name with a number appended, cut to the maximum length of names."""
     suffix = f"-{number}"
     return f"{name[: LONGEST_NAME - len(suffix)]}{suffix}"

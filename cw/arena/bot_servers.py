@@ -1,4 +1,4 @@
-"""Built-in strategies as bots on the wire: behind a port, or on standard input and output."""
+"""Built-in strategies as external bots: on a port, or on standard input and output."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cw.errors import UsageError
 from cw.games.wire import BotHandler, LineMessage, Request
 
 LARGEST_BODY: Final = 16 * 1024 * 1024
-"""Bytes of a request: the largest map of End of Codes."""
+"""Bytes of a request: enough for the largest map of End of Codes."""
 
 log = logging.getLogger(__name__)
 
 
 def serve_http(service: BotHandler, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM; raise UsageError if the port cannot be had."""
+    """Serve until Ctrl-C or SIGTERM; raise UsageError if the port is unavailable."""
     app = web.Application(client_max_size=LARGEST_BODY)
     lock = asyncio.Lock()
 
@@ -48,7 +48,7 @@ def serve_http(service: BotHandler, host: str, port: int, ready: Callable[[str],
 
 
 def open_port(host: str, port: int) -> socket.socket:
-    """Listen; raise UsageError if the port cannot be had."""
+    """Listen on a port; raise UsageError if it is unavailable."""
     listener = socket.socket()
     if sys.platform != "win32":
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -62,7 +62,7 @@ def open_port(host: str, port: int) -> socket.socket:
 
 
 def serve_lines(service: BotHandler) -> None:
-    """Answer the lines of standard input until it ends."""
+    """Answer lines from standard input until it ends."""
     with suppress(BrokenPipeError, KeyboardInterrupt):
         for line in sys.stdin.buffer:
             reply = service.answer(LineMessage(line.rstrip(b"\r\n")))

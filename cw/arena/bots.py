@@ -1,4 +1,4 @@
-"""Bot arguments: where a bot is, how it is reached, and with which settings."""
+"""Bot arguments: where a bot is, how to reach it, and its settings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BotKind: TypeAlias = Literal["builtin", "python", "exec", "http", "human", "abse
 
 
 class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A bot as it was asked for; a name may stand before it as `NAME=`.
+    """A bot argument; a name may precede it as `NAME=`.
 
     >>> read_bots(["mine=builtin:greedy"]).bots[0].spec
     'builtin:greedy'
@@ -62,37 +62,38 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target: str
     """The strategy, `PATH[:NAME]`, the command line, or the base address; "" for a person.
 
-    Of a bot that is absent why it is.
+    For an absent bot, the reason.
     """
     settings: dict[str, str] = msgspec.field(default_factory=dict)
     folder: str = ""
-    """Of a program that others have written its folder, which alone is copied; `target` names files
-    relative to it. "" for a program that the user has named himself, wherever it lies."""
+    """The folder of an untrusted program: only this folder is copied, and `target` names files
+    relative to it. "" for a program that the user named directly, wherever it is.
+    """
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a program of others that names what is not in its folder."""
+        """Raise UsageError if an untrusted program names something outside its folder."""
         if self.folder:
             refuse_outside(self.files_or_words)
 
     @property
     def files_or_words(self) -> list[str]:
-        """The parts of a program's command, or the file of its class: what may name files."""
+        """The parts of the command, or the file of the class: everything that may name a file."""
         if self.kind == "python":
             return [self.python_player[0]]
         return self.command if self.kind == "exec" else []
 
     @property
     def spec(self) -> str:
-        """The bot without its name and its settings."""
+        """The bot argument without name and settings."""
         if self.kind in ("human", "absent"):
             return self.kind
         return self.target if self.kind == "http" else f"{self.kind}:{self.target}"
 
     @property
     def public(self) -> str:
-        """The bot as replays name it: as `spec`, with files of this machine without folders.
+        """The bot as replays name it: like `spec`, with local files reduced to their names.
 
-        Bytes of a file's name that are not text come as question marks.
+        Bytes of a file name that are not valid text become question marks.
         """
         return self._without_folders.encode(errors="replace").decode()
 
@@ -107,12 +108,12 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def username(self) -> str:
-        """The name by which games know it whose names are letters, digits and `_` alone."""
+        """The name in games that allow only letters, digits and `_`."""
         return self.settings.get("username") or re.sub(r"\W+", "_", self.name, flags=re.ASCII)
 
     @property
     def own_settings(self) -> dict[str, str]:
-        """The settings that its program has of its own; the arena reads none of them."""
+        """The program's own settings, which the arena does not read."""
         return {
             key: value
             for key, value in self.settings.items()
@@ -121,7 +122,7 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def command(self) -> list[str]:
-        """The program and its arguments; raise UsageError for a command that cannot be split."""
+        """The program and its arguments; raise UsageError if the command cannot be split."""
         try:
             return split_command(self.target)
         except UsageError as error:
@@ -129,17 +130,17 @@ class BotSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def python_player(self) -> tuple[str, str]:
-        """The file of `python:PATH[:NAME]`, and the name of what plays in it, or ""."""
+        """The file of `python:PATH[:NAME]`, and the name of the player in it, or ""."""
         path, name = split_player(self.target)
         return path, name or ""
 
     def with_settings(self, settings: Mapping[str, str]) -> BotSpec:
-        """Return the bot with further settings."""
+        """Return the bot with additional settings."""
         return msgspec.structs.replace(self, settings={**self.settings, **settings})
 
 
 class Place(NamedTuple):
-    """Where a bot is, and what it is called unless somebody names it."""
+    """Where a bot is, and its default name."""
 
     kind: BotKind
     target: str
@@ -147,18 +148,18 @@ class Place(NamedTuple):
 
 
 class BotArguments(NamedTuple):
-    """Bots as a command was given them, and by name the settings that nobody else may read."""
+    """Parsed bot arguments, and the secret settings by bot name."""
 
     bots: list[BotSpec]
     secrets: dict[str, dict[str, str]]
 
 
 def split_command(text: str) -> list[str]:
-    """Return the parts of a command, as a shell of POSIX quotes them.
+    """Return the parts of a command, split by the rules of a POSIX shell.
 
-    On Windows a backslash stands for itself, as paths there are full of them; what `shlex.join`
-    has put together is split as it was in any case. Raises UsageError for a quote without end, and
-    for more than LONGEST_COMMAND characters.
+    On Windows a backslash is literal, as paths there are full of them; output of `shlex.join` is
+    split correctly in any case. Raises UsageError for an unterminated quote, and for more than
+    LONGEST_COMMAND characters.
 
     >>> split_command("env X=1 python3 'my bot.py'")
     ['env', 'X=1', 'python3', 'my bot.py']
@@ -178,20 +179,20 @@ def split_command(text: str) -> list[str]:
 
 
 def without_folder(part: str) -> str:
-    """Return a part of a command with an absolute path in it as the name of its file."""
+    """Return a part of a command with any absolute path in it reduced to the file name."""
     match = ABSOLUTE.fullmatch(part)
     return f"{match['option'] or ''}{PureWindowsPath(match['path']).name}" if match else part
 
 
 def public_fault(bot: BotSpec, fault: Fault) -> Fault:
-    """Return a fault whose sentences name no folder of this machine: they stand in replays."""
+    """Return a fault whose messages name no folder of this machine, as they go into replays."""
     folders = sorted(folders_of(bot), key=len, reverse=True)
     detail, note = (without_folders(text, folders) for text in (fault.detail, fault.note))
     return replace(fault, detail=detail, note=note)
 
 
 def folders_of(bot: BotSpec) -> set[str]:
-    """Return the folders that may stand in what a program of ours says."""
+    """Return the folders of this machine that may appear in the messages of a fault."""
     named = {gettempdir(), sys.prefix, str(Path("~").expanduser()), str(Path.cwd())}
     if bot.kind in ("exec", "python"):
         named |= {str(Path(part).parent) for part in bot.files_or_words if Path(part).is_absolute()}
@@ -200,7 +201,7 @@ def folders_of(bot: BotSpec) -> set[str]:
 
 
 def without_folders(text: str, folders: Iterable[str]) -> str:
-    """Return text in which files in these folders, the longest first, are named without them."""
+    """Return text with these folders removed from file names; `folders` has the longest first."""
     for folder in folders:
         text = text.replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
     return text
@@ -209,9 +210,9 @@ def without_folders(text: str, folders: Iterable[str]) -> str:
 def read_bots(
     texts: Sequence[str], settings: Iterable[str] = (), builtins: Collection[str] = ()
 ) -> BotArguments:
-    """Read bot arguments; raise UsageError for one that means nothing, or two of one name.
+    """Read bot arguments; raise UsageError if one is invalid, or if two have the same name.
 
-    `builtins` are the built-in strategies, for the sentence about one that is no bot.
+    `builtins` are the built-in strategies, for the hint in the message about an invalid bot.
 
     >>> arguments = read_bots(
     ...     ["builtin:greedy", "me=http://127.0.0.1:8080"], settings=["me.secret=s3cret"]
@@ -240,13 +241,13 @@ def read_bots(
 
 
 def split_name(text: str) -> tuple[str | None, str]:
-    """Return the name of `NAME=SPEC`, None without one, and the rest."""
+    """Return the name of `NAME=SPEC` or None, and the rest."""
     match = NAMED.fullmatch(text)
     return (match[1], match[2]) if match else (None, text)
 
 
 def names_of(names: Sequence[str | None], places: Sequence[Place]) -> list[str]:
-    """Return a name for each bot: the given one, or what it is called where it is.
+    """Return a name for each bot: the given one, or the default for its place.
 
     Raises UsageError if two bots were given the same name.
     """
@@ -259,20 +260,21 @@ def names_of(names: Sequence[str | None], places: Sequence[Place]) -> list[str]:
         for name, at in zip(names, places, strict=True)
         if name is None
     ]
-    # Names that people give are never changed; ours give way (decisions 0006).
+    # Names given by people never change; default names give way (decisions 0006).
     free = iter(numbered(unnamed, explicit))
     return [next(free) if name is None else name for name in names]
 
 
 def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Read settings `NAME.key=value`; `env:VAR` stands for a variable of the environment.
+    """Read settings `NAME.key=value`; `env:VAR` reads an environment variable.
 
-    The last dot ends the name, as no key has one: `bot.py.form=http` is about the bot `bot.py`.
+    The last dot ends the name, as keys contain no dots: `bot.py.form=http` is about the bot
+    `bot.py`.
     """
     settings: dict[str, dict[str, str]] = {}
     for text in texts:
         place, equals, value = text.partition("=")
-        # Names may contain dots, keys have none: no quoting is needed (decisions 0006).
+        # Names may contain dots, keys may not: no quoting is needed (decisions 0006).
         name, dot, key = place.rpartition(".")
         if not equals or not dot or name not in names or not is_setting(key):
             raise UsageError(
@@ -285,7 +287,7 @@ def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[
 
 
 def refuse_own_settings(bot: BotSpec) -> None:
-    """Raise UsageError for settings of its own of a bot that is not a program: it gets none."""
+    """Raise UsageError if a bot has settings of its own but is no program to read them."""
     if bot.kind not in ("exec", "python") and (own := bot.own_settings):
         raise UsageError(
             f"bot {bot.name}: {', '.join(own)} cannot be set: a {bot.kind} bot gets no settings of"
@@ -294,9 +296,9 @@ def refuse_own_settings(bot: BotSpec) -> None:
 
 
 def read_bot(name: str, spec: str, settings: dict[str, str], folder: Path | None = None) -> BotSpec:
-    """Read a bot argument without a name; raise UsageError for one that means nothing.
+    """Read a bot argument without a name; raise UsageError if invalid.
 
-    If others have written it, it can name files of `folder` alone, relative to it.
+    An untrusted bot may only name files in `folder`, relative to it.
     """
     try:
         place = place_of(spec, folder=folder)
@@ -313,9 +315,9 @@ def read_bot(name: str, spec: str, settings: dict[str, str], folder: Path | None
 
 
 def place_of(spec: str, builtins: Collection[str] = (), folder: Path | None = None) -> Place:
-    """Return where a bot is, by its argument without a name; raise UsageError for no bot.
+    """Return where a bot is, from its argument without a name; raise UsageError if invalid.
 
-    See `read_bot` for `folder`.
+    For `folder` see `read_bot`.
     """
     kind, colon, rest = spec.partition(":")
     if kind in ("http", "https") and colon:
@@ -331,7 +333,7 @@ def place_of(spec: str, builtins: Collection[str] = (), folder: Path | None = No
 
 
 def split_player(target: str) -> tuple[str, str | None]:
-    """Return both parts of `PATH[:NAME]`; a path on Windows may have a colon of its own."""
+    """Return both parts of `PATH[:NAME]`; a Windows path may itself contain a colon."""
     path, colon, name = target.rpartition(":")
     return (path, name) if colon and name.isidentifier() else (target, None)
 

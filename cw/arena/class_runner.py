@@ -1,6 +1,6 @@
-"""The program that runs a Python class or function as a bot: a view a line, an action a line.
+"""Runs a Python class or function as a bot: one view per line in, one action per line out.
 
-Run as source, alone.
+Run as source, without this package.
 """
 
 import inspect
@@ -11,14 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 Act = Callable[[str], Any]
-"""Returns the action that answers a line."""
+"""Returns the action for a line."""
 
 
 class Observation(dict[str, Any]):
-    """An object whose members are attributes too, as functions of this shape read them."""
+    """An object whose members are also attributes, as functions of this form expect."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return the member; raise AttributeError if there is none."""
         try:
             return self[name]
         except KeyError:
@@ -35,7 +34,7 @@ def main(path: str, name: str) -> None:
 
 
 def player_of(path: str, name: str) -> Act:
-    """Return what plays in a file: what is named, else its class `Bot`, else its `agent`."""
+    """Return the player in a file: the named one, else its class `Bot`, else its `agent`."""
     names = [name] if name else ["Bot", "agent"]
     members = runpy.run_path(path)
     player = next(
@@ -50,12 +49,12 @@ def player_of(path: str, name: str) -> Act:
 
 
 def acting(bot: Any) -> Act:
-    """Return how a bot acts on a view."""
+    """Adapt a bot with a method `act`, which gets the view."""
     return lambda line: bot.act(json.loads(line)["view"])
 
 
 def calling(function: Callable[..., Any]) -> Act:
-    """Return how a function is called: with the view, and with the configuration if it takes it."""
+    """Adapt a function: it gets the view, and the configuration if it takes two arguments."""
     try:
         inspect.signature(function).bind({}, {})
         parts = ["view", "configuration"]

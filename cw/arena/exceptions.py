@@ -1,7 +1,7 @@
-"""The exceptions that a program's error output reports, in eight languages.
+"""Finds the exceptions that a program's error output reports, in eight languages.
 
-Each form of them has a reader. Readers go over the lines once and look at each as a whole, so that
-the time is linear in the length of an output, whatever a hostile bot writes.
+Each format has a reader. Readers scan the lines once and match each as a whole, so the time is
+linear in the length of the output, whatever a hostile bot writes.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final, NamedTuple, TypeAlias
 
 LONGEST: Final = 300
-"""Signs of an exception that a sentence quotes."""
+"""Maximum characters of an exception quoted in a message."""
 
 LONGEST_PLACE: Final = 40
-"""Signs of the name of a file."""
+"""Maximum characters of a file name."""
 
 MOST_LINES: Final = 20
-"""Lines of a message above its frames among which its first one is looked for."""
+"""Maximum lines of a message above its frames that are searched for its first line."""
 
 INSTALLED: Final = re.compile(
     r"^(?:node:|internal/|<|/usr/|/opt/)|/(?:site-packages|dist-packages|node_modules)/"
     r"|/lib/python3|^java\.|\bjdk\."
 )
-"""How files that are not the author's are named."""
+"""Matches files that are not the author's."""
 
 BOT: Final = re.compile(r"(?:^|[/\\])[Bb]ot\.\w+$")
-"""How kits name the author's file."""
+"""The name of the author's file in kits."""
 
 KIT_SERVER: Final = re.compile(r"(?:^|[/\\])bot_server\.\w+$")
-"""How kits name the file that only hands requests on."""
+"""The name of the kits' file that only passes requests on."""
 
 WORD: Final = re.compile(r"[^\s()'\"]+")
 PLACE: Final = re.compile(r"\.[a-z]{1,5}:(\d{1,9})(?!\d)")
-"""Where in a word the name of a file ends, and the number of a line."""
+"""The end of a file name within a word, and the line number."""
 
 PYTHON_FRAME: Final = re.compile(r'[ \t]*File "([^"]+)", line (\d{1,9})(?!\d)')
 PYTHON_NAME: Final = re.compile(r"[A-Za-z_][\w.]*(?::.*)?")
@@ -44,13 +44,13 @@ SIGNALLED: Final = re.compile(r"(Fatal Python error): (?:Segmentation fault|Abor
 AT: Final = re.compile(r"[ \t]+at ")
 UNCAUGHT: Final = re.compile(r'Exception in thread "[^"]*" |Caused by: |Uncaught ')
 NAMED: Final = re.compile(r"(?:[\w$]+\.)*[A-Z][\w$]*(?: \[\w+\])?(?::.*)?")
-"""An exception of Node or Java, by its name."""
+"""An exception of Node or Java, starting with its name."""
 
 NODE_PLACE: Final = re.compile(r"(\S+\.[cm]?[jt]s):(\d{1,9})")
-"""The line with which Node begins to tell of an exception that it has not caught."""
+"""The line with which Node starts its report of an uncaught exception."""
 
 NO_ERROR: Final = "(Use `node --trace-uncaught"
-"""What it says below a thrown value that is no error, and so has no frames."""
+"""What Node prints below a thrown value that is not an error, and so has no frames."""
 
 RUBY_FROM: Final = re.compile(r"[ \t]+(?:\d+: )?from ")
 RUBY_SYNTAX: Final = re.compile(r"(\S+\.rb):(\d{1,9}): (syntax error.*)")
@@ -73,20 +73,20 @@ class Place(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        """Return it for a sentence, without the folder."""
+        """Return it as text, without the folder."""
         return f"{self.name[-LONGEST_PLACE:]}, line {self.line}"
 
     @property
     def name(self) -> str:
-        """The name of the file without its folder."""
+        """The file name without its folder."""
         return PurePosixPath(PureWindowsPath(self.file).as_posix()).name
 
 
 class Raised(NamedTuple):
-    """An exception that an output reports."""
+    """An exception reported in an output."""
 
     at: int
-    """The number of the line of the output in which it begins."""
+    """The number of the output line where it begins."""
     text: str
     """Its name and message, on one line."""
     frames: list[Place]
@@ -94,26 +94,26 @@ class Raised(NamedTuple):
 
     @property
     def place(self) -> Place | None:
-        """Where the author's file raised it; None for what is installed."""
+        """Where the author's file raised it; None if only installed files did."""
         return author_place(self.frames, self.innermost_first)
 
     @property
     def sentence(self) -> str:
-        """Its name and message, and where the author's file raised it."""
+        """Its name and message, and where in the author's file it was raised."""
         return f"{self.text} ({self.place})" if self.place else self.text
 
 
 Lines: TypeAlias = Sequence[str]
 Reader: TypeAlias = Callable[[Lines], Iterator[Raised]]
-"""Yields the exceptions of one form that lines report."""
+"""Yields the exceptions of one format in some lines."""
 
 
 def last_exception(output: str) -> Raised | None:
-    """Return the last exception in an error output; None where there is none.
+    r"""Return the last exception in an error output, or None.
 
-    Whatever a bot writes is text: nothing in it is trusted.
+    Whatever a bot writes is treated as text: nothing in it is trusted.
 
-    >>> output = '  File "/b/bot.py", line 7, in choose\\n    1 / 0\\nKeyError: 3\\n'
+    >>> output = '  File "/b/bot.py", line 7, in choose\n    1 / 0\nKeyError: 3\n'
     >>> last_exception(output).sentence
     'KeyError: 3 (bot.py, line 7)'
     """
@@ -121,14 +121,14 @@ def last_exception(output: str) -> Raised | None:
 
 
 def exceptions(output: str) -> list[Raised]:
-    """Return the exceptions in an error output, in their order."""
+    """Return the exceptions in an error output, in order."""
     lines = output.replace("\r\n", "\n").split("\n")
     reports = (raised for reader in READERS for raised in reader(lines))
     return sorted(reports, key=lambda raised: raised.at)
 
 
 def named(name: str, message: str = "") -> str:
-    """Return an exception for a sentence: without its package, and cut.
+    """Return an exception for a message: without its package, and cut.
 
     >>> named("java.lang.IllegalStateException: my bug")
     'IllegalStateException: my bug'
@@ -139,7 +139,7 @@ def named(name: str, message: str = "") -> str:
 
 
 def from_python(lines: Lines) -> Iterator[Raised]:
-    """Yield exceptions of Python: frames, each with lines of source, then the name."""
+    """Yield exceptions of Python: frames, each with source lines, then the name."""
     frames: list[Place] = []
     begin = 0
     for number, line in enumerate(lines):
@@ -154,7 +154,7 @@ def from_python(lines: Lines) -> Iterator[Raised]:
 
 
 def from_fatal_python(lines: Lines) -> Iterator[Raised]:
-    """Yield what Python's faulthandler says of signals, with the frames of the failing thread."""
+    """Yield the signals that Python's faulthandler reports, with the failing thread's frames."""
     number = 0
     while number < len(lines):
         begin, number = number, number + 1
@@ -169,14 +169,14 @@ def from_fatal_python(lines: Lines) -> Iterator[Raised]:
             elif not frame:
                 is_current = lines[number].startswith("Current thread")
             number += 1
-        # How the program ended tells of the signal already.
+        # The exit code already names the signal.
         yield Raised(begin, SIGNALLED.sub(r"\1", named(lines[begin])), frames)
 
 
 def from_node_or_java(lines: Lines) -> Iterator[Raised]:
-    """Yield exceptions whose frames, below their message, begin with `at`."""
+    """Yield exceptions whose frames, below the message, begin with `at`."""
     uncaught: Raised | None = None
-    """The line of source that Node shows first, with its place."""
+    """The source line that Node shows first, with its place."""
     last: Raised | None = None
     for number, line in enumerate([*lines, ""]):
         if AT.match(line):
@@ -185,7 +185,7 @@ def from_node_or_java(lines: Lines) -> Iterator[Raised]:
                 last.frames.extend(places(line))
             continue
         if last and uncaught:
-            # The frames of a file that Node cannot read are all of its own.
+            # The frames of a file that Node cannot parse are all Node's own.
             is_shown = last.at - uncaught.at < MOST_LINES
             at = uncaught.at if is_shown else last.at
             yield last._replace(at=at, frames=last.frames + uncaught.frames)
@@ -199,10 +199,10 @@ def from_node_or_java(lines: Lines) -> Iterator[Raised]:
 
 
 def head_above(lines: Lines, number: int) -> Raised | None:
-    """Return the exception whose frames begin with a line, as yet without them.
+    """Return the exception whose frames begin at a line, without frames yet.
 
-    Its name is in the nearest line that looks so, as a message may have several lines, else in the
-    one above.
+    Its name is on the nearest line that looks like one, as a message may have several lines;
+    otherwise on the line above.
     """
     for above in range(number - 1, max(-1, number - 1 - MOST_LINES), -1):
         if not lines[above] or AT.match(lines[above]):
@@ -229,7 +229,7 @@ def from_ruby(lines: Lines) -> Iterator[Raised]:
 
 
 def ruby_head(number: int, line: str) -> Raised | None:
-    """Return the exception that a line of Ruby's names."""
+    """Return the exception named by a line of Ruby's output."""
     if syntax := RUBY_SYNTAX.fullmatch(line):
         return Raised(number, named(syntax[3]), [Place(syntax[1], int(syntax[2]))])
     where, _, rest = line.partition(":in ")
@@ -242,7 +242,7 @@ def ruby_head(number: int, line: str) -> Raised | None:
 
 
 def ruby_place(text: str) -> list[Place]:
-    """Return the place of a frame of Ruby, `file:line`; none if it is something else."""
+    """Return the place of a Ruby frame, `file:line`; [] for anything else."""
     file, _, line = text.rpartition(":")
     is_place = file and not any(sign.isspace() for sign in file) and re.fullmatch(r"\d{1,9}", line)
     return [Place(file, int(line))] if is_place else []
@@ -284,7 +284,7 @@ def from_go(lines: Lines) -> Iterator[Raised]:
 
 
 def from_cpp(lines: Lines) -> Iterator[Raised]:
-    """Yield exceptions of C++ that nobody caught; they have no frames."""
+    """Yield uncaught C++ exceptions, which have no frames."""
     for number, line in enumerate(lines):
         name, end, _ = line.removeprefix(CPP).partition("'")
         if line.startswith(CPP) and end:
@@ -293,7 +293,7 @@ def from_cpp(lines: Lines) -> Iterator[Raised]:
 
 
 def from_sanitizers(lines: Lines) -> Iterator[Raised]:
-    """Yield what programs in C and C++ report that were built with sanitizers."""
+    """Yield the reports of C and C++ programs built with sanitizers."""
     last: Raised | None = None
     for number, line in enumerate(lines):
         if undefined := UNDEFINED.match(line):
@@ -324,7 +324,7 @@ READERS: Final[Sequence[Reader]] = (
 
 
 def places(line: str) -> Iterator[Place]:
-    """Yield the files with lines that a line names, as `bot.js:7`.
+    """Yield the files with line numbers in a line, such as `bot.js:7`.
 
     >>> list(places("    at RandomBot.choose (/bot/bot.js:9:41)"))
     [Place(file='/bot/bot.js', line=9)]
@@ -335,15 +335,16 @@ def places(line: str) -> Iterator[Place]:
 
 
 def author_place(frames: Sequence[Place], innermost_first: bool) -> Place | None:
-    """Return the innermost line of the author's first file; of what is installed, none."""
+    """Return the innermost line in the author's main file, or None if all files are installed."""
     own = [place for place in frames if not INSTALLED.search(place.file)]
     own = [place for place in own if not KIT_SERVER.search(place.file)] or own
     if not own:
         return None
     ordered = own if innermost_first else own[::-1]
-    # The outermost frame is in the program itself, also where a library of its folder has raised;
-    # in a thread of a web service it is not, but kits name their programs so.
+    # The outermost frame is in the main program, even if a library in its folder raised. In a
+    # thread of a web service it is not, but kits give their programs a known name.
     main = next((place for place in own if BOT.search(place.file)), ordered[-1])
     innermost = next(place for place in ordered if place.file == main.file)
-    # Where it only starts the kit, the author's function has returned what the kit cannot use.
+    # If that line only starts the kit, the author's function has returned something that the kit
+    # cannot use.
     return ordered[0] if innermost is ordered[-1] else innermost

@@ -1,4 +1,4 @@
-"""Forwards connections between us and a bot in a network of its own; run as source, alone.
+"""Forwards connections between us and a bot in its own network; run as source, alone.
 
     forwarder.py out SOCKET COMMAND...  From 127.0.0.1:5000, where a client expects its server,
                                         to the Unix socket of the server.
@@ -6,7 +6,7 @@
                                         to the port that the first line of a connection names; a
                                         byte tells whether it is open: + or -.
 
-It becomes the command; what carries is left in the background and dies with the sandbox.
+It execs the command; the forwarding process stays in the background and dies with the sandbox.
 """
 
 import os
@@ -26,7 +26,7 @@ ADDRESSES = ("127.0.0.1", "::1")
 
 
 def out(path: str) -> tuple[socket.socket, Callable[[socket.socket], socket.socket]]:
-    """Return where to listen, and what finds the server."""
+    """Return the listening socket, and a function that connects to the server."""
 
     def find(_: socket.socket) -> socket.socket:
         there = socket.socket(socket.AF_UNIX)
@@ -37,7 +37,7 @@ def out(path: str) -> tuple[socket.socket, Callable[[socket.socket], socket.sock
 
 
 def into(number: str) -> tuple[socket.socket, Callable[[socket.socket], socket.socket]]:
-    """Return where to listen, and what finds the port that a connection asks for."""
+    """Return the listening socket, and a function that connects to the requested port."""
 
     def find(here: socket.socket) -> socket.socket:
         line = b""
@@ -63,7 +63,7 @@ def connect(port: int) -> socket.socket:
 
 
 def serve(listener: socket.socket, find: Callable[[socket.socket], socket.socket]) -> None:
-    """Take connections until the sandbox ends."""
+    """Accept connections until the sandbox ends."""
     while True:
         here, _ = listener.accept()
         with suppress(RuntimeError):
@@ -71,7 +71,7 @@ def serve(listener: socket.socket, find: Callable[[socket.socket], socket.socket
 
 
 def join(here: socket.socket, find: Callable[[socket.socket], socket.socket]) -> None:
-    """Carry both ways between a connection and where it leads."""
+    """Forward both ways between a connection and its target."""
     with here, suppress(OSError), find(here) as there:
         for side in (here, there):
             if side.family != socket.AF_UNIX:
@@ -83,9 +83,9 @@ def join(here: socket.socket, find: Callable[[socket.socket], socket.socket]) ->
 
 
 def carry(source: socket.socket, target: socket.socket) -> None:
-    """Carry bytes one way until they end, and acknowledge them at once.
+    """Copy bytes one way until they end, and acknowledge them at once.
 
-    Many servers hold the body of an answer back until its head is acknowledged.
+    Many servers hold back the body of an answer until its head is acknowledged.
     """
     quick = source.family != socket.AF_UNIX and hasattr(socket, "TCP_QUICKACK")
     with suppress(OSError):
@@ -98,9 +98,9 @@ def carry(source: socket.socket, target: socket.socket) -> None:
 
 
 def stay_behind() -> bool:
-    """Return True in a process of nobody's, False in this one; our pipes are closed there.
+    """Fork twice: return True in the orphaned process, whose pipes are closed, False in this one.
 
-    The command would else have a child that it does not know of.
+    A direct child would be one that the command does not know of.
     """
     child = os.fork()
     if child:
@@ -115,7 +115,7 @@ def stay_behind() -> bool:
 
 
 def main(way: str, place: str, *command: str) -> None:
-    """Listen, then become the command."""
+    """Listen, then exec the command."""
     listener, find = {"out": out, "in": into}[way](place)
     if stay_behind():
         serve(listener, find)

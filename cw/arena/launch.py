@@ -1,4 +1,4 @@
-"""Starts the program of a bot in the sandbox, with the settings that it may see."""
+"""Starts a bot's program in the sandbox, with the settings it may see."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ LOG: Final = logging.getLogger(__name__)
 VARIABLES: Final = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNAME"}
 
 OWN_VARIABLE: Final = "BOT_SET_"
-"""Begins the variable of a setting that a program has of its own: `depth` is BOT_SET_DEPTH."""
+"""Prefix of the environment variables for a program's own settings: `depth` is BOT_SET_DEPTH."""
 
 T = TypeVar("T")
 
 
 def warn_of(bot: BotSpec, protection: str) -> None:
-    """Warn of a program that is started without walls, wherever nobody says it better."""
+    """Warn that a program starts without isolation, unless somebody reports it better."""
     if not protection.startswith(WALLED):
         LOG.warning("%s: %s", bot.name, protection)
 
@@ -43,12 +43,12 @@ class LaunchPolicy:
 
     sandbox: Sandbox = field(default_factory=Sandbox)
     tell: Callable[[BotSpec, str], None] = warn_of
-    """Is told how we are protected from each program."""
+    """Called with each program and the protection it runs under."""
     bots: Sequence[BotSpec] = ()
-    """All bots of the match: none is shown the program of another one."""
+    """All bots of the match: no program is shown another one's files."""
 
     def source(self, bot: BotSpec) -> Source:
-        """Return what a bot's program is given a copy of."""
+        """Return what a bot's program gets a copy of."""
         return source_of(bot, [other for other in self.bots if other.name != bot.name])
 
 
@@ -61,8 +61,8 @@ async def launch(
 ) -> StdioBot | Fault:
     """Start a program in the sandbox, which lasts as long as the stack.
 
-    `command` is that of the bot, or runs it within another. The fault is `startup`. Raises
-    UsageError for a policy that cannot be kept.
+    `command` is the bot's own, or one that runs it. The fault is `startup`. Raises UsageError for a
+    policy that cannot be kept.
     """
     prepared = await prepare(bot, command, policy, stack, needs)
     return prepared if isinstance(prepared, Fault) else await start(prepared)
@@ -75,14 +75,14 @@ async def prepare(
     stack: ExitStack,
     needs: ProgramNeeds = PLAIN,
 ) -> Launch | Fault:
-    """Return how a program is started, and say how we are protected from it (see `launch`)."""
+    """Prepare a program's start, and report the protection it runs under (see `launch`)."""
     source = policy.source(bot)
     bot_needs = replace(
         needs,
         settings={**environment(bot), **needs.settings},
         readable=[*needs.readable, *(ourselves() if runs_cw(command) else [])],
     )
-    # The runner of a class names its file by the whole path already.
+    # The class runner already names its file by absolute path.
     parts = [anchored(part, source) for part in command] if bot.kind == "exec" else command
     launching = policy.sandbox.prepare(parts, source, bot_needs)
     try:
@@ -94,7 +94,7 @@ async def prepare(
 
 
 def alone(source: Source) -> str:
-    """Return what is to be said of a program that is given a part of its folder; else nothing."""
+    """Return a note about a program that gets only part of its folder; "" otherwise."""
     if not source.only:
         return ""
     named = " and ".join(file.name for file in source.only)
@@ -102,7 +102,7 @@ def alone(source: Source) -> str:
 
 
 async def start(prepared: Launch) -> StdioBot | Fault:
-    """Start a program that is prepared; the fault is `startup`."""
+    """Start a prepared program; the fault is `startup`."""
     started = await StdioBot.start(
         prepared.argv,
         env=prepared.env,
@@ -116,7 +116,7 @@ async def start(prepared: Launch) -> StdioBot | Fault:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Return what `work` returns, called in a thread; a cancelled call is waited for."""
+    """Return the result of `work`, called in a thread; if cancelled, wait for it first."""
     working = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(working)
@@ -126,17 +126,17 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 
 def runs_cw(command: Sequence[str]) -> bool:
-    """Return whether a command is our own, which in a checkout has to read it."""
+    """Return whether a command is our own, which must be able to read the checkout."""
     return list(command[1:3]) == ["-m", "cw"] or Path(command[0]).stem == "cw"
 
 
 def ourselves() -> list[Path]:
-    """Return where our package is, and our Python."""
+    """Return the paths of our package and of our Python."""
     return [ROOT / "cw", *installation(Path(sys.executable))]
 
 
 def with_secrets(bot: BotSpec) -> BotSpec:
-    """Draw the secrets of a program that we start, where none are set."""
+    """Draw the secrets of a program that we start, unless they are set."""
     if bot.kind != "exec":
         return bot
     drawn = {"secret": secrets.token_hex(32), "api_key": secrets.token_hex(16)}
@@ -144,7 +144,7 @@ def with_secrets(bot: BotSpec) -> BotSpec:
 
 
 def environment(bot: BotSpec) -> dict[str, str]:
-    """Return the variables in which a program gets its settings."""
+    """Return the environment variables that carry a program's settings."""
     variables = {VARIABLES[key]: value for key, value in bot.settings.items() if key in VARIABLES}
     own = {f"{OWN_VARIABLE}{key.upper()}": value for key, value in bot.own_settings.items()}
     return {"BOT_USERNAME": bot.username, **variables, **own}

@@ -1,6 +1,7 @@
 """A match as a state machine without I/O, for clients that come to the server.
 
-Actions and the time are handed to it; it says which players still owe an action, and until when.
+The caller supplies actions and the time; the match says which players still owe an action, and
+until when.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cw.games.rules import Action, Fault, Outcome, Player, Rules, State, View
 
 @dataclass(frozen=True, slots=True)
 class Turn(Generic[Action]):
-    """The actions and faults that were handed to the rules at once, and the seconds they took."""
+    """The actions and faults handed to the rules in one step, and the seconds they took."""
 
     actions: Mapping[Player, Action | Fault]
     seconds: Mapping[Player, float]
@@ -28,17 +29,17 @@ class Match(Generic[State, Action, View]):
     game: Rules[State, Action, View]
     state: State
     limit: float | None
-    """The time limit of a turn; None for none."""
+    """The time limit of a turn, or None."""
     began: float
-    """When the current turn began: when the turn before it was complete."""
+    """When the current turn began, that is, when the turn before it was complete."""
     turns: list[Turn[Action]] = field(default_factory=list)
-    """All turns played so far."""
+    """All turns so far."""
     _answers: dict[Player, Action | Fault] = field(default_factory=dict)
     _seconds: dict[Player, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome of the match, None while it is played."""
+        """The outcome of the match, or None while it is running."""
         return self.game.outcome(self.state)
 
     @property
@@ -50,14 +51,14 @@ class Match(Generic[State, Action, View]):
 
     @property
     def deadline(self) -> float | None:
-        """When the current turn times out; None without a limit, or if nobody owes an action."""
+        """When the current turn times out; None without a limit or if nobody owes an action."""
         return self.began + self.limit if self.limit is not None and self.waiting else None
 
     def submit(self, player: Player, action: Action, now: float) -> None:
-        """Accept an action; one that the rules do not allow counts as the fault `illegal`.
+        """Accept an action; an illegal one counts as the fault `illegal`.
 
-        An action after the deadline is judged in the turn that follows the time-out, and ignored
-        if that ended the match.
+        An action after the deadline is judged in the turn that follows the time-out, and ignored if
+        that ended the match.
         """
         self.expire(now)
         if self.outcome is not None:
@@ -70,13 +71,13 @@ class Match(Generic[State, Action, View]):
             self._take(player, action, now)
 
     def fault(self, player: Player, fault: Fault, now: float) -> None:
-        """Accept a fault in place of an action, from any player at any time."""
+        """Accept a fault instead of an action, from any player at any time."""
         self.expire(now)
         if self.outcome is None:
             self._take(player, fault, now)
 
     def expire(self, now: float) -> None:
-        """Note the fault `timeout` for all who still owe an action, if the deadline has passed."""
+        """Record the fault `timeout` for all who owe an action, if the deadline has passed."""
         deadline = self.deadline
         if deadline is not None and now > deadline:
             for player in self.waiting:
@@ -88,12 +89,12 @@ class Match(Generic[State, Action, View]):
         owed = player in self.waiting
         self._answers[player] = answer
         self._seconds[player] = now - self.began
-        # A fault that nobody owed, such as a move out of turn, is not kept waiting for the others.
+        # A fault that nobody owed, such as a move out of turn, does not wait for the other players.
         if not owed or not self.waiting:
             self._step(now)
 
     def _step(self, now: float) -> None:
-        """Hand the answers so far to the rules, and begin the next turn."""
+        """Pass the answers so far to the rules, and begin the next turn."""
         self.turns.append(Turn(self._answers, self._seconds))
         self.state = self.game.step(self.state, self._answers)
         self._answers, self._seconds = {}, {}

@@ -1,4 +1,4 @@
-"""Ending processes and everything they have started, and describing how they ended."""
+"""Ending processes and everything they started, and describing how they ended."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, Final
 
 MARK: Final = "BOT_PROCESS"
-"""Environment variable that tells the processes of one bot from all others."""
+"""Environment variable that identifies the processes of one bot."""
 
 TICKS: Final = 100
-"""Parts of a second in which Linux counts for programs, whatever the machine."""
+"""Clock ticks per second in which Linux reports times to programs, on every machine."""
 
 PROC: Final = Path("/proc")
 NOWHERE: Final = subprocess.DEVNULL
@@ -27,14 +27,14 @@ if sys.platform == "win32":
     OWN_GROUP: Final[Mapping[str, Any]] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
 else:
     OWN_GROUP: Final[Mapping[str, Any]] = {"start_new_session": True}
-"""What starts a program in a group of its own: Ctrl-C in our terminal does not reach it."""
+"""Options that start a program in its own group: Ctrl-C in our terminal does not reach it."""
 
 MOST_ROUNDS: Final = 200
 YOUNG: Final = 1.0
 """Seconds after its start in which a process may still be loading its program."""
 
 LOOK: Final = 0.002
-"""Seconds between two looks at it."""
+"""Seconds between two checks of such a process."""
 
 SIGNALS: Final[Mapping[str, str]] = {
     "SIGKILL": "killed, perhaps for taking too much memory",
@@ -43,19 +43,19 @@ SIGNALS: Final[Mapping[str, str]] = {
     "SIGXFSZ": "it wrote a file that is too large",
     "SIGABRT": "aborted",
 }
-"""How programs end by the signals that systems send them."""
+"""Descriptions of the signals that end programs."""
 
 
 def new_mark() -> str:
-    """Draw the mark of one bot."""
+    """Generate the mark of one bot."""
     return secrets.token_hex(16)
 
 
 def kill_group(leader: int, number: int) -> None:
-    """Send a signal to a process group; none left is not an error.
+    """Send a signal to a process group; it is no error if none is left.
 
-    Windows has no such groups: the leader is killed there with all that it has started, while it
-    runs.
+    Windows has no process groups: there, the leader is killed with everything it started, if it is
+    still running.
     """
     if sys.platform == "win32":
         killer = tree_killer(leader, os.environ["SYSTEMROOT"])
@@ -68,9 +68,9 @@ def kill_group(leader: int, number: int) -> None:
 
 
 def tree_killer(process: int, system: str) -> tuple[str, ...]:
-    r"""Return the command that kills a process of Windows with all that it has started.
+    r"""Return the Windows command that kills a process and everything it started.
 
-    `system` is the folder of Windows. The whole path keeps a program of the same name in our
+    `system` is the Windows folder. The absolute path prevents a program of the same name in our
     working directory from being run.
 
     >>> tree_killer(7, r"C:\Windows")[0]
@@ -81,11 +81,11 @@ def tree_killer(process: int, system: str) -> tuple[str, ...]:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill every process that bears the mark, until there is none.
+    """Kill every process that carries the mark, until none is left.
 
     This finds daemons that left their process group. It needs /proc (Linux), and cannot find a
-    process that started another program with an environment of its own making: only a pid
-    namespace (bubblewrap) holds that one.
+    process that started another program with a fresh environment: only a pid namespace (bubblewrap)
+    contains that one.
     """
     for _ in range(MOST_ROUNDS):
         processes = list(marked(mark))
@@ -96,7 +96,7 @@ def kill_marked(mark: str) -> None:
 
 
 def marked(mark: str) -> Iterator[int]:
-    """Return the ids of the processes that bear the mark; none where there is no /proc."""
+    """Yield the ids of the processes that carry the mark; none without /proc."""
     if PROC.is_dir():
         for folder in PROC.iterdir():
             if folder.name.isdecimal() and _bears(int(folder.name), mark):
@@ -112,14 +112,14 @@ def _bears(process: int, mark: str) -> bool:
 
 
 def _environment(process: Path) -> bytes:
-    """Read the environment of a process; while it replaces its program it has none for a moment."""
+    """Read the environment of a process; during exec it is empty for a moment."""
     while not (content := (process / "environ").read_bytes()) and _is_young(process):
         time.sleep(LOOK)
     return content
 
 
 def _is_young(process: Path) -> bool:
-    """Return whether a process has just been started; zombies and the system's own are not."""
+    """Return whether a process has just been started; zombies and kernel threads have not."""
     if (process / "statm").read_bytes().startswith(b"0 "):
         return False
     # Field 22 of `man 5 proc`; the name in parentheses before it may contain spaces.
@@ -133,11 +133,10 @@ def _since_boot() -> float:
 
 
 def _kill(process: int, mark: str) -> None:
-    """Kill a process, if its number has not passed to another one since it was found."""
+    """Kill a process, unless its id has been reused since it was found."""
     if sys.platform == "linux":
         try:
-            # A pidfd names the process, not its number, which the system may have given away
-            # meanwhile.
+            # A pidfd refers to the process itself; its id may have been reused meanwhile.
             handle = os.pidfd_open(process)
         except OSError:
             return
@@ -151,9 +150,9 @@ def _kill(process: int, mark: str) -> None:
 
 
 def describe_exit(code: int) -> str:
-    """Say how a program ended, from its return code.
+    """Describe how a program ended, from its return code.
 
-    Below 0 it is the number of a signal. Shells and bubblewrap report one as 128 + its number.
+    A negative code is a signal number. Shells and bubblewrap report a signal as 128 + its number.
 
     >>> describe_exit(3), describe_exit(139)
     ('the program exited early (exit code 3)', 'segmentation fault (exit code 139)')

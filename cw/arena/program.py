@@ -1,4 +1,4 @@
-"""A program that we have started: its pipes, its exit, and how it is ended."""
+"""A program that we started: its pipes, its exit, and how to end it."""
 
 from __future__ import annotations
 
@@ -26,63 +26,64 @@ from cw.arena.transports.lines import HeadAndTail
 from cw.games.rules import Fault
 
 STDERR_BYTES: Final = 32 * 1024
-"""Bytes of standard error that are kept from its head, and as many from its tail."""
+"""Bytes of standard error kept from its head, and as many from its tail."""
 
 SETTLE: Final = 0.5
 """Seconds that a closed pipe waits for the exit code, and an exit for the last bytes."""
 
 REAP: Final = 30.0
-"""Seconds that a busy system gets to bury a process that was killed."""
+"""Seconds that a busy system gets to reap a killed process."""
 
 GRACE: Final = 0.5
 QUOTED: Final = 300
-"""Bytes of an error output that a sentence quotes from its head, and as many from its tail."""
+"""Bytes of an error output quoted in a message: from its head, and as many from its tail."""
 
 SEARCHED: Final = 32 * 1024
-"""Bytes at the end of standard error in which an exception is looked for: Go lists the frames of
-all goroutines below it."""
+"""Bytes at the end of standard error that are searched for an exception: Go lists the frames of
+all goroutines below it.
+"""
 
 LIMIT_SEARCHED: Final = 2 * 1024
-"""Bytes at the end of standard error that may name a limit where no exception does."""
+"""Bytes at the end of standard error that are searched for a limit if there is no exception."""
 
 ERROR_OUTPUT: Final = "; the end of its error output: "
-"""Stands in the sentence of a fault between how a program ended and what it wrote last."""
+"""Separates how a program ended from what it wrote last, in the message of a fault."""
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 ASKS_BY_SIGNAL: Final = sys.platform != "win32"
-"""Whether a program can be told to end; on Windows it ends with its input, or is killed."""
+"""Whether a program can be asked to exit; on Windows it ends with its input, or is killed."""
 
 
 class PromptOutput(asyncio.Protocol):
     """Standard output that is read as it arrives.
 
-    What asyncio reads of a program's pipes it hands on in the next round of its loop, which costs
-    as much as the exchange of a short line itself.
+    asyncio delivers what it reads from a subprocess's pipes in the next iteration of its loop,
+    which costs as much as the exchange of a short line itself.
     """
 
     def __init__(self, program: Program, pipe: asyncio.BaseProtocol) -> None:
-        """Stand before the protocol that asyncio has given the pipe."""
+        """Wrap the protocol that asyncio attached to the pipe."""
         self._program = program
         self._pipe = pipe
 
     def data_received(self, data: bytes) -> None:
-        """Take in output."""
+        """Process output."""
         self._program.pipe_data_received(STDOUT, data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let asyncio take note of the closed pipe."""
+        """Pass the closing of the pipe on to asyncio."""
         self._pipe.connection_lost(exc)
 
 
 class Program(asyncio.SubprocessProtocol):
-    """A running program in a session and process group of its own; to be closed.
+    """A running program in its own session and process group; must be closed.
 
     Its standard error is always read; head and tail are kept in `stderr`.
     """
 
     def __init__(self, bounds: Bounds = UNBOUND) -> None:
-        """Prepare for a program; `start` starts it."""
+        """Prepare a program; `start` starts it."""
         self.stderr = HeadAndTail(STDERR_BYTES)
         self.mark = new_mark()
         self._bounds = bounds
@@ -92,7 +93,7 @@ class Program(asyncio.SubprocessProtocol):
         self._exit_code: int | None = None
         self._settled = False
         self._searched = 0
-        """How long standard error was when an exception was looked for in it."""
+        """Length of standard error when it was last searched for an exception."""
         self._raised: Raised | None = None
         self._change = asyncio.Event()
         self._finished = asyncio.Event()
@@ -110,8 +111,8 @@ class Program(asyncio.SubprocessProtocol):
     ) -> Self | Fault:
         """Start a program; the fault `startup` if the system cannot.
 
-        `env` is its whole environment (None: ours); a mark is added to it. `pass_fds` are the
-        numbers of further files that it inherits, on POSIX. `caps` go to the class.
+        `env` is its whole environment (None: ours); a mark is added to it. `pass_fds` are
+        additional file descriptors that it inherits, on POSIX. `caps` go to the class.
         """
         program = cls(**caps)
         # Shielded: cancelled between fork and bookkeeping, the program would run on with nobody to
@@ -151,19 +152,20 @@ class Program(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int:
-        """The number of the process, and of its group."""
+        """The process id, which is also the id of its group."""
         return self._transport.get_pid()
 
     @property
     def gone(self) -> Fault | None:
-        """Why the bot can do nothing more; None while it can, as far as is known yet."""
+        """Why the bot can do nothing more, or None if it can, as far as is known yet."""
         if self._exit_code is not None:
             detail = f"{describe_exit(self._exit_code)}{self._why()}{self._last_words()}"
             cause = CAUSE if self._exit_code and self.limit else ""
             return Fault("crashed" if self._exit_code else "disconnected", detail, cause)
         for pipe, name in ((STDOUT, "output"), (STDIN, "input")):
             if pipe not in self._open:
-                # Whoever was ended for too much memory closes its pipes before that is given back.
+                # A process killed for using too much memory closes its pipes before the memory is
+                # freed.
                 limit = f"; {self.limit}" if self.limit else ""
                 return Fault(
                     "disconnected", f"it closed its standard {name}, but keeps running{limit}"
@@ -171,24 +173,24 @@ class Program(asyncio.SubprocessProtocol):
         return None
 
     async def ended(self, seconds: float = SETTLE) -> Fault | None:
-        """Return how the program has ended, if it has or does so within `seconds`.
+        """Return how the program ended, if it has or does so within `seconds`.
 
-        One that serves or asks over HTTP may close its pipes and run on.
+        A program that serves or asks over HTTP may close its pipes and run on.
         """
         await self._exited(seconds)
         return None if self._exit_code is None else await self.wait_ended()
 
     async def close(self, grace: float = GRACE, patience: float = 0.0) -> None:
-        """End the program and all that it has started; afterwards none of it runs.
+        """End the program and everything it started; afterwards none of it runs.
 
-        Standard input is closed; `patience` seconds later its process group is told to end
-        (SIGTERM), and `grace` seconds later killed. A program in bubblewrap is killed at once when
-        told to end, with all its descendants. Without bubblewrap, processes that left the group
-        (setsid) are found on Linux by a mark in their environment and killed; one that has also
-        cleared its environment escapes, and so do all of them on other systems. On Windows it has
-        the longer of both times to end by itself, then it is killed with all that it has started.
+        Standard input is closed; `patience` seconds later its process group gets SIGTERM, and
+        `grace` seconds later it is killed. A program in bubblewrap dies at once on SIGTERM, with
+        all its descendants. Without bubblewrap, processes that left the group (setsid) are found on
+        Linux by a mark in their environment and killed; one that has also cleared its environment
+        escapes, and so do all of them on other systems. On Windows it has the longer of both times
+        to end by itself, then it is killed with everything it started.
         """
-        # Several may close at once: match, pool and signal handler share one ending.
+        # Several callers may close at once: match, pool and signal handler share one ending.
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end(grace, patience))
         try:
@@ -206,17 +208,17 @@ class Program(asyncio.SubprocessProtocol):
         return self.gone or Fault("crashed")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take note of the program's pipes."""
+        """Keep the transports of the program's pipes."""
         self._started = True
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(STDIN))
         self._stdout = cast("asyncio.ReadTransport", self._transport.get_pipe_transport(STDOUT))
-        # So `resume_writing` is called when all of a line is in the pipe, not when most of it is.
+        # Makes asyncio call `resume_writing` when all of a line is in the pipe, not most of it.
         self._stdin.set_write_buffer_limits(high=0)
         self._stdout.set_protocol(PromptOutput(self, self._stdout.get_protocol()))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Take in output."""
+        """Process output."""
         if fd == STDERR:
             self.stderr.feed(data)
         else:
@@ -224,32 +226,31 @@ class Program(asyncio.SubprocessProtocol):
             self._change.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """Take note of a closed pipe."""
+        """Record a closed pipe."""
         self._open.discard(fd)
         self._change.set()
 
     def process_exited(self) -> None:
-        """Take note of the exit code, and kill what the program has left behind in its group."""
+        """Record the exit code, and kill what the program left behind in its group."""
         self._exit_code = self._transport.get_returncode()
         if ASKS_BY_SIGNAL:
             kill_group(self.pid, KILL)
         self._change.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take note that the program has ended and all its pipes are closed."""
+        """Record that the program has ended and all its pipes are closed."""
         self._finished.set()
         self._change.set()
 
     def _read(self, data: bytes) -> None:
-        """Take in standard output."""
         raise NotImplementedError
 
     def _read_on(self) -> None:
-        """Throw away all further output, so that the program cannot block on it."""
+        """Discard all further output, so that the program cannot block on it."""
         raise NotImplementedError
 
     async def _settle(self) -> None:
-        """Wait a moment, once, until both the exit code and the last bytes are there."""
+        """Wait briefly, only once, for both the exit code and the last bytes."""
         if not self._settled:
             self._settled = True
             with suppress(TimeoutError):
@@ -262,8 +263,8 @@ class Program(asyncio.SubprocessProtocol):
         await self._change.wait()
 
     async def _wait(self, seconds: float) -> None:
-        """Wait until something happens, `seconds` at most."""
-        # Cheaper than asyncio.timeout; whoever else waits looks again, as after any change.
+        """Wait for the next change, `seconds` at most."""
+        # Cheaper than asyncio.timeout; other waiters are woken too, and simply check again.
         alarm = self._loop.call_later(seconds, self._change.set)
         try:
             await self._changed()
@@ -272,12 +273,12 @@ class Program(asyncio.SubprocessProtocol):
 
     @property
     def exception(self) -> str:
-        """The last exception in what it wrote, on one line; "" if there is none."""
+        """The last exception in its error output, on one line; "" if there is none."""
         raised = self._last_raised()
         return raised.sentence if raised else ""
 
     def _last_raised(self) -> Raised | None:
-        # Kept, as a program that has ended is asked in every turn how.
+        # Cached, as an ended program is asked every turn how it ended.
         if self._searched != self.stderr.length:
             self._searched = self.stderr.length
             self._raised = last_exception(self.stderr.end(SEARCHED))
@@ -285,7 +286,7 @@ class Program(asyncio.SubprocessProtocol):
 
     @property
     def limit(self) -> str:
-        """Which limit it met, what is allowed and what to do; "" for none."""
+        """Which limit it met, what is allowed and what to do; "" if none."""
         return self._bounds.met((self.exception, self.stderr.end(LIMIT_SEARCHED)), self._exit_code)
 
     def _why(self) -> str:
@@ -295,7 +296,7 @@ class Program(asyncio.SubprocessProtocol):
         return f"{exception}; {self.limit}" if self.limit else exception
 
     def _last_words(self) -> str:
-        """Return what it wrote from the last exception on, with head and tail of what is long."""
+        """Return its error output from the last exception on, reduced to head and tail if long."""
         raised = self._last_raised()
         lines = self.stderr.end(SEARCHED).split("\n")
         quote = HeadAndTail(QUOTED)
@@ -316,7 +317,7 @@ class Program(asyncio.SubprocessProtocol):
             if self._stdin.get_write_buffer_size():
                 self._stdin.abort()
         finally:
-            # Also where the event loop ends meanwhile, and cancels this.
+            # Also when the event loop ends meanwhile and cancels this.
             self._transport.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._finished.wait(), REAP)
@@ -336,9 +337,10 @@ class Program(asyncio.SubprocessProtocol):
         if self._exit_code is None:
             kill_group(self.pid, KILL)
             if not ASKS_BY_SIGNAL:
-                # Elsewhere it would look first how the program ended, and asyncio would not learn.
+                # On other systems this would first reap the process, and asyncio would not learn
+                # how it ended.
                 with suppress(ProcessLookupError):
                     self._transport.kill()
-        # Last, as it reads all of /proc: daemons that left the group bear the mark in their
+        # Last, as it reads all of /proc: daemons that left the group carry the mark in their
         # environment.
         kill_marked(self.mark)

@@ -1,4 +1,4 @@
-"""The referee: one match between seats, from its first query to its last."""
+"""The referee: runs one match between seats, from the first query to the last."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from cw.games.wire import Query, Transport
 
 @dataclass(frozen=True, slots=True)
 class NotedFault:
-    """A fault as it was seen: in which turn (the number of turns played), by whom."""
+    """A fault as it was observed: in which turn (the number of turns played), by whom."""
 
     turn: int
     player: Player
     fault: Fault
 
     def to_json(self) -> dict[str, Json]:
-        """Return it for reports."""
+        """Return the fault as a document for reports."""
         return {
             "turn": self.turn,
             "player": self.player,
@@ -40,52 +40,54 @@ class NotedFault:
 
 @dataclass(slots=True)
 class MatchRecord:
-    """A match as far as it has been played."""
+    """The record of a match so far."""
 
     game: Game
     bots: Mapping[Player, BotSpec]
     seed: int
     options: Mapping[str, Json]
-    """Those of the rules."""
+    """The options of the rules."""
     from_position: bool = False
-    """Whether it begins with a given position instead of a new game."""
+    """Whether it starts from a given position instead of a new game."""
     start: Any = None
     state: Any = None
     turns: list[Turn[Any]] = field(default_factory=list)
     faults: list[NotedFault] = field(default_factory=list)
     stopped: Outcome | None = None
-    """An outcome that the rules do not know."""
+    """An outcome decided outside the rules."""
     stderr: dict[Player, str] = field(default_factory=dict)
     stderr_turns: dict[Player, TurnPlaces] = field(default_factory=dict)
-    """By player in which turns it wrote that."""
+    """In which turns each player wrote to standard error."""
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the match ended; None while it is played."""
+        """How the match ended, or None while it is running."""
         if self.stopped is not None or self.state is None:
             return self.stopped
         return self.game.rules.outcome(self.state)
 
     def note(self, player: Player, fault: Fault) -> None:
-        """Keep a fault for the report."""
+        """Record a fault for the report."""
         self.faults.append(NotedFault(len(self.turns), player, fault))
 
 
 class StrayNote(NamedTuple):
-    """Where the fault of a player that tells of stray lines stands, and the lines so far."""
+    """The index of the fault that reports a player's stray lines, and the lines so far."""
 
     place: int
     lines: StrayLines
 
 
 Watcher: TypeAlias = Callable[[MatchRecord], None]
-"""Is shown the match after its start and after every turn; an error that it raises ends it."""
+"""Called with the match after its start and after every turn; an error that it raises ends the
+match.
+"""
 
 
 async def together(queries: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answer]:
-    """Await one or more at the same time; return their answers when all are there.
+    """Await one or more queries concurrently; return their answers when all have arrived.
 
-    The first one runs in the task of the caller, which costs less than `asyncio.gather`.
+    The first one runs in the caller's task, which is cheaper than `asyncio.gather`.
     """
     # Most queries go to one bot: a task for it would cost as much as the exchange itself.
     first, *others = queries
@@ -100,7 +102,7 @@ async def together(queries: Iterable[Coroutine[Any, Any, Answer]]) -> list[Answe
 
 
 def readable(output: bytes) -> str:
-    """Return a part of a reply as text, with a mark for each character that cannot be shown."""
+    """Return part of a reply as text, with a replacement for each undecodable character."""
     text = output.decode(errors="replace")
     return "".join(sign if sign.isprintable() or sign in "\t\n" else "\ufffd" for sign in text)
 
@@ -109,7 +111,7 @@ NO_SECRETS: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
 class MatchReferee:
-    """Seats that are asked, and the match that is played on them (see `wire.Referee`)."""
+    """Asks the seats, and plays the match on their answers (see `wire.Referee`)."""
 
     def __init__(
         self,
@@ -119,10 +121,10 @@ class MatchReferee:
         watch: Watcher | None = None,
         secrets: Mapping[str, Mapping[str, str]] = NO_SECRETS,
     ) -> None:
-        """Seat the bots; nobody has been asked anything.
+        """Seat the bots; nobody has been asked anything yet.
 
-        `secrets` are settings by name of a bot that count before its own; they may change while the
-        match is played, and the next request is signed by what they are then.
+        `secrets` are settings by bot name that take precedence over its own; they may change during
+        the match, and the next request is signed with their current values.
         """
         self.record = record
         self.secrets = secrets
@@ -131,13 +133,13 @@ class MatchReferee:
         self.watch = watch
         self.disqualified: dict[Player, Fault] = {}
         self._gone: set[Player] = set()
-        """Players of whom a lasting fault is noted."""
+        """Players for whom a lasting fault is recorded."""
         self._stray: dict[Player, StrayNote] = {}
-        """What is noted of lines that are not answers, by player."""
+        """The fault recorded for stray lines, by player."""
         self._written = Written(seats)
         self.seconds: dict[Player, float] = {}
         self._beginnings: dict[Player, bytes] = {}
-        """What each player's last action was read from."""
+        """The reply that each player's last action was read from."""
 
     @property
     def rules(self) -> Rules[Any, Any, Any]:
@@ -146,7 +148,7 @@ class MatchReferee:
 
     @property
     def codec(self) -> Codec[Any, Any, Any]:
-        """What the values of the game are as JSON."""
+        """The JSON codec of the game."""
         return self.record.game.codec
 
     @property
@@ -179,16 +181,16 @@ class MatchReferee:
         return bot.target if bot.kind == "http" else None
 
     def setting(self, player: Player, name: str) -> str | None:
-        """Return a setting of a player's bot as it is now."""
+        """Return the current value of a setting of a player's bot."""
         bot = self.record.bots[player]
         return {**bot.settings, **self.secrets.get(bot.name, {})}.get(name)
 
     def username(self, player: Player) -> str:
-        """Return the username of a player's bot: its setting, or its name in letters and `_`."""
+        """Return a bot's username: its setting, or its name in letters, digits and `_`."""
         return self.record.bots[player].username
 
     def token(self) -> str:
-        """Draw 32 hexadecimal digits."""
+        """Return 32 random hexadecimal digits."""
         return secrets.token_hex(16)
 
     def now(self) -> int:
@@ -196,13 +198,13 @@ class MatchReferee:
         return int(time.time())
 
     def begin(self, state: Any) -> None:
-        """Take the start state."""
+        """Set the start state."""
         self.record.start = self.record.state = state
         self._written.note(0)
         self._show()
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; return each one's value or Fault when all are done."""
+        """Ask all concurrently; return each one's value or Fault when all are done."""
         if not queries:
             return {}
         answers = await together(self._ask(player, query) for player, query in queries.items())
@@ -212,7 +214,7 @@ class MatchReferee:
         }
 
     async def ask_first(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; return what the first one says, and withdraw the others."""
+        """Ask all concurrently; return the first answer, and cancel the other queries."""
         tasks = {
             player: asyncio.ensure_future(self._ask(player, query))
             for player, query in queries.items()
@@ -235,7 +237,7 @@ class MatchReferee:
         return await self.seats[player].ask(query, look)
 
     def _heard(self, player: Player, query: Query, answer: Answer) -> Any:
-        """Take note of an answer; return its value."""
+        """Record an answer; return its value."""
         value = answer.value
         if query.action:
             self.seconds[player] = answer.seconds
@@ -252,7 +254,7 @@ class MatchReferee:
         return value
 
     def _note_stray(self, player: Player, lines: StrayLines) -> None:
-        """Note lines that are not answers: one fault a match, which counts them all."""
+        """Record lines that are not answers: one fault per match, which counts them all."""
         faults = self.record.faults
         known = self._stray.get(player)
         if known is not None:
@@ -266,12 +268,12 @@ class MatchReferee:
         self._stray[player] = StrayNote(place, lines)
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
-        """Apply actions and faults by the rules, and return the new state."""
+        """Apply actions and faults by the rules; return the new state."""
         record = self.record
         for player, action in actions.items():
             if not isinstance(action, Fault):
-                # The rules decide what an illegal action costs; it is noted here so that every game
-                # reports it alike (decisions 0005).
+                # The rules decide what an illegal action costs; it is recorded here so that every
+                # game reports it alike (decisions 0005).
                 self._note_if_illegal(player, action)
         # All actions of a turn in one step: nobody gains by answering first.
         record.state = self.rules.step(record.state, actions)
@@ -282,7 +284,7 @@ class MatchReferee:
         return record.state
 
     def _note_if_illegal(self, player: Player, action: Any) -> None:
-        """Note what the rules will not allow, in the words of the rules."""
+        """Record an action that the rules will not allow, in the words of the rules."""
         try:
             self.rules.check(self.state, player, action)
         except IllegalAction as error:
@@ -296,7 +298,7 @@ class MatchReferee:
             self.note(player, fault)
 
     def note(self, player: Player, fault: Fault) -> None:
-        """Keep a fault for the report, a lasting one only when it is met first."""
+        """Record a fault for the report; a lasting one only the first time."""
         if fault.lasting and player in self._gone:
             return
         self.record.note(player, fault)
@@ -304,17 +306,17 @@ class MatchReferee:
             self._gone.add(player)
 
     def disqualify(self, player: Player, fault: Fault) -> None:
-        """Ask a player nothing more; the fault has been noted."""
-        # The protocol has reported this fault itself; a lasting one is noted once (see `note`).
+        """Ask a player nothing more; the fault has already been recorded."""
+        # The protocol has reported this fault itself; a lasting one is recorded once (see `note`).
         self.disqualified[player] = replace(fault, lasting=True)
         self._gone.add(player)
 
     def finish(self, outcome: Outcome) -> None:
-        """End the match with an outcome that the rules do not know."""
+        """End the match with an outcome decided outside the rules."""
         self.record.stopped = outcome
 
     def keep_output(self) -> None:
-        """Keep what bots wrote with the match; what came after a turn counts to the last one."""
+        """Store the bots' error output; output after a turn counts towards the last one."""
         self._written.note(len(self.record.turns))
         for player, seat in self.seats.items():
             self.record.stderr[player] = seat.stderr.text()

@@ -14,15 +14,15 @@ from cw.arena.sandbox import Source
 from cw.arena.sandbox.owners import temporary_folder
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-"""Where the package is: a checkout, or where Python keeps what is installed."""
+"""The root of the package: a checkout, or Python's folder of installed packages."""
 
 
 def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
-    """Return what a bot's program is given: its folder, but for what belongs to the `others`.
+    """Return what a bot's program gets: its folder, except what belongs to the `others`.
 
-    That is the files that their commands name, and their folders if they lie below. A folder that
-    belongs to no bot is not shown: of one above the home folder, the temporary folder or this
-    package, each included, a bot is given the files alone that its command names.
+    That is the files that their commands name, and their folders if they are inside it. Some
+    folders belong to no bot: if its folder is, or contains, the home folder, the temporary folder
+    or this package, a bot gets only the files that its command names.
     """
     folder = program_folder(bot)
     if folder is None:
@@ -36,7 +36,7 @@ def source_of(bot: BotSpec, others: Sequence[BotSpec] = ()) -> Source:
 
 
 def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
-    """Return what of a folder is another bot's."""
+    """Yield what belongs to another bot within a folder."""
     other = program_folder(bot)
     if other is not None and other != folder and other.is_relative_to(folder):
         yield other
@@ -44,12 +44,12 @@ def _belongings(bot: BotSpec, folder: Path) -> Iterator[Path]:
 
 
 def program_folder(bot: BotSpec) -> Path | None:
-    """Return the folder of a bot's program; None for one that is not a program, or names no file.
+    """Return the folder of a bot's program; None if it is not a program, or names no file.
 
-    That of a program of others is the one that they have written. Otherwise it is the folder of the
-    first file that the command names; programs on the search path and of
-    virtual environments do not count, and those of any folder `bin`, then the command itself, only
-    where there is nothing else.
+    An untrusted program's folder is the one that was uploaded with it. Otherwise it is the folder
+    of the first file that the command names. Programs on the search path and in virtual
+    environments do not count; those in any folder `bin`, and the command itself, only if there is
+    nothing else.
     """
     if bot.folder:
         return Path(bot.folder)
@@ -67,19 +67,19 @@ def named(bot: BotSpec) -> list[str]:
     if bot.kind == "python":
         return bot.files_or_words
     program, *arguments = bot.files_or_words or [""]
-    # Unlike Path.is_file it takes an argument of any length.
+    # Unlike Path.is_file, it accepts arguments of any length.
     return [part for part in (*arguments, program) if os.path.isfile(part)]  # noqa: PTH113
 
 
 def named_files(bot: BotSpec, folder: Path) -> Iterator[Path]:
-    """Return the files in a folder that a bot names, by their whole paths."""
+    """Yield the absolute paths of the files in a folder that a bot names."""
     for file in map(Path, named(bot)):
         if file.resolve().is_relative_to(folder):
             yield file.resolve()
 
 
 def is_installed(file: Path) -> bool:
-    """Return whether a file is a program of our own Python, or of any virtual environment."""
+    """Return whether a file is in our own Python installation or any virtual environment."""
     prefix = file.absolute().parent.parent
     return prefix in map(Path, (sys.prefix, sys.base_prefix)) or (prefix / "pyvenv.cfg").is_file()
 
@@ -91,16 +91,16 @@ def on_search_path(file: Path) -> bool:
 
 
 def anchored(part: str, source: Source) -> str:
-    """Return the whole path of a file in the bot's folder, as a part of its command names it.
+    """Return the absolute path of a file in the bot's folder that a part of its command names.
 
-    Others name files relative to their folder, the user from where we are: the bot works in the
-    copy of its folder, from where that path leads elsewhere.
+    Untrusted bots name files relative to their folder, users relative to our working directory. The
+    bot runs in a copy of its folder, where the relative path would mean something else.
     """
     if source.folder is None:
         return part
     if source.of_others:
         return str(source.folder / part) if has_file(source.folder, part) else part
-    # Unlike Path.is_file it takes an argument of any length.
+    # Unlike Path.is_file, it accepts arguments of any length.
     if Path(part).name == part or not os.path.isfile(part):  # noqa: PTH113
         return part
     file = Path(part).resolve()

@@ -1,4 +1,4 @@
-"""In which turn bots have written to their standard error."""
+"""Index of the turns in which bots wrote to standard error."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ TurnPlaces: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Written:
-    """Records the length of the standard error of each seat, turn by turn."""
+    """Tracks the length of each seat's standard error, turn by turn."""
 
     def __init__(self, seats: Mapping[Player, Seat]) -> None:
-        """Begin before the first turn."""
+        """Start before the first turn."""
         self._seats: Final = seats
         self._lengths: Final = dict.fromkeys(seats, 0)
         self._begins: Final[dict[Player, list[tuple[int, int]]]] = {player: [] for player in seats}
 
     def note(self, turn: int) -> None:
-        """Count what came since the last note to a turn, from 1; 0 is before the first."""
+        """Attribute new output to a turn, counted from 1; 0 is before the first."""
         for player, seat in self._seats.items():
             length = seat.stderr.length
             if length > self._lengths[player]:
@@ -32,6 +32,6 @@ class Written:
                 self._lengths[player] = length
 
     def turns(self, player: Player) -> TurnPlaces:
-        """Return in which turns a player has written, and where in its text."""
+        """Return the turns in which a player wrote, and where in the text."""
         place = self._seats[player].stderr.place
         return tuple((turn, place(begin)) for turn, begin in self._begins[player])

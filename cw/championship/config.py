@@ -29,10 +29,10 @@ from cw.matches.spec import SandboxPolicy
 SETTINGS: Final = "championship.json"
 
 CIRCUIT_WARS: Final[Mapping[str, Json]] = {"size": 7, "timeout": 3.0, "openings": 0}
-"""What is played in Circuit Wars by default."""
+"""The default options of Circuit Wars."""
 
 TIE_BREAK_OPENING: Final = 4
-"""Random segments with which a tie-break match starts, where a game has openings."""
+"""Random segments with which a tie-break match starts, if the game has openings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,47 +46,47 @@ class ChampionshipSettings:
     format: str = "championship"
     seed: int = 1
     groups: int | None = None
-    """Number of groups; None: as many as keep everyone at seven opponents or fewer."""
+    """Number of groups; None for as many as keep everyone at seven opponents or fewer."""
     players: int | None = None
-    """Of a match in a free-for-all; None: all teams, as far as the game has the seats."""
+    """Players in a match of a free-for-all; None for all teams, up to the seats of the game."""
     rounds: int | None = None
-    """Of a free-for-all or a ladder."""
+    """Rounds of a free-for-all or a ladder."""
     options: dict[str, Json] = field(default_factory=dict)
-    """Of the game and of its protocol."""
+    """Options of the game and of its protocol."""
     sandbox: SandboxPolicy = "auto"
-    """Whether programs run in bubblewrap: where it works, always, or never."""
+    """Whether programs run in bubblewrap: if it works, always, or never."""
     names: dict[str, str] = field(default_factory=dict)
-    """The display names of teams, by id, where they differ from it."""
+    """The display names of teams, by id, if they differ from it."""
     members: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """The names of those who made the bots, by id of the team."""
+    """The names of the authors of the bots, by id of the team."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Teams of the same place that do not take part, by id, and why."""
+    """Teams of the same place that do not take part, by id, with the reason."""
 
     def name(self, team: str) -> str:
         """Return the display name of a team."""
         return self.names.get(team, team)
 
     def contest(self) -> Contest:
-        """Make the contest; raise UsageError if it cannot be."""
+        """Make the contest; raise UsageError if invalid."""
         contest_format = Format(
             self.format, groups=self.groups, players=self.players, rounds=self.rounds
         )
         return contest_format.contest(self.teams, self.seed, load_game(self.game).rules.seats)
 
     def lines(self) -> LineFormat:
-        """Return how the matches of the game stand in the journal."""
+        """Return the format of the game's matches in the journal."""
         if self.game == "circuit-wars":
             return RecordedLines(self.options.get("size", 7))
         return MatchLines(load_endings(self.game).forfeit, self.options)
 
     def match_seed(self, fixture: Fixture) -> int:
-        """Return the seed of a match; both matches of a meeting have the same."""
+        """Return the seed of a match; both matches of a meeting share it."""
         return Random(f"{self.seed} {fixture.meeting}").randrange(2**31)
 
     def match_options(self, fixture: Fixture) -> dict[str, Json]:
-        """Return the options of a match: tie-break matches have random openings, if the game has.
+        """Return the options of a match: tie-break matches have random openings, if the game does.
 
-        The start of such a match shall not be that of the matches that have left its teams equal.
+        Such a match must not start like those that left its teams equal.
         """
         if not fixture.tie_break or "openings" not in self.options:
             return self.options
@@ -111,7 +111,7 @@ class ChampionshipSettings:
 
 
 def usual_options(game: str, chosen: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the options of a game that were chosen, with what a championship plays otherwise."""
+    """Return the chosen options of a game, with the defaults of a championship."""
     if game != "circuit-wars":
         return dict(chosen)
     options = {**CIRCUIT_WARS, **chosen}
@@ -143,7 +143,7 @@ def begin(folder: Path, settings: ChampionshipSettings) -> None:
 
 
 def settings_of(folder: Path) -> ChampionshipSettings:
-    """Read the settings of a championship; raise UsageError if the folder holds none."""
+    """Read the settings of a championship; raise UsageError if the folder contains none."""
     try:
         document: Any = json.loads((folder / SETTINGS).read_bytes())
     except (OSError, ValueError) as error:
@@ -155,9 +155,9 @@ def settings_of(folder: Path) -> ChampionshipSettings:
 
 
 def names_of(teams: Sequence[Team]) -> dict[str, str]:
-    """Return what people call teams, by id, as far as that is not the id.
+    """Return the display names of teams, by id, if they differ from it.
 
-    Teams that call themselves the same are told apart by their ids.
+    Teams of the same name are told apart by their ids.
     """
     times = Counter(team.name.casefold() for team in teams)
     return {
@@ -168,7 +168,7 @@ def names_of(teams: Sequence[Team]) -> dict[str, str]:
 
 
 def chosen_teams(settings: ChampionshipSettings) -> tuple[Team, ...]:
-    """Read the teams again; raise UsageError unless they are those of the settings."""
+    """Read the teams again; raise UsageError if they differ from those of the settings."""
     entrants = read_entrants(Path(settings.place), settings.game)
     refuse([team for team in entrants.unfit if team.id in settings.teams])
     teams = {team.id: team for team in entrants.fit if team.id not in settings.left_out}

@@ -18,7 +18,7 @@ from cw.league.fixtures import Fixture, Result
 from cw.matches.spec import MatchResult
 
 STDERR_LENGTH: Final = 4000
-"""Characters of what a program wrote to its standard error: the last ones."""
+"""Characters stored of what a program wrote to its standard error: the last ones."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Number = Annotated[int, Meta(ge=1)]
@@ -33,13 +33,13 @@ class EntryFault(msgspec.Struct, frozen=True):
     seat: Count
     """The number of its seat, from 0."""
     turn: Count
-    """Turns played before."""
+    """Turns played before it."""
     kind: str
     detail: str
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A match that is over; every tuple but the faults is in seat order."""
+    """A finished match; every tuple but the faults is in seat order."""
 
     stage: Name
     group: Name | None
@@ -50,7 +50,7 @@ class Entry(msgspec.Struct, frozen=True):
     scores: tuple[int | float, ...]
     """As the game gives them."""
     reason: str
-    """The name that the game gives to its end."""
+    """The game's name for how it ended."""
     seed: Count = 0
     turns: Count = 0
     faults: tuple[EntryFault, ...] = ()
@@ -59,7 +59,7 @@ class Entry(msgspec.Struct, frozen=True):
     stderr: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless the tuples fit the players."""
+        """Raise ValueError if the tuples do not fit the players."""
         seats = len(self.players)
         if seats < 2 or len(set(self.players)) < seats:
             raise ValueError("a match needs two players or more, each named once")
@@ -75,24 +75,24 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def winner(self) -> str | None:
-        """The team that alone has the first rank, None after a draw."""
+        """The team that alone has the first rank, or None after a draw."""
         return Result(self.players, self.ranks, self.scores).winner
 
 
 class LineFormat(Protocol):
-    """How the entries of a game are written in its journal, and how they count."""
+    """How the entries of a game are written in the journal, and how they count."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
         """Return the line of an entry."""
 
     def read(self, text: bytes) -> Entry:
-        """Read a line; raise ProtocolError with what is wrong."""
+        """Read a line; raise ProtocolError if invalid."""
 
     def result(self, entry: Entry) -> Result:
         """Return a match as the contest counts it."""
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
-        """Return, by seat, the kind of fault that a report marks, None where there is none."""
+        """Return, by seat, the kind of fault that a report marks, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,9 @@ class MatchLines:
     """The lines of all games but Circuit Wars: the members of an entry."""
 
     forfeit: Forfeit = nothing_for_losers
-    """What the game counts of a match that was forfeited."""
+    """Scores a forfeited match."""
     options: Mapping[str, Json] = field(default_factory=dict)
-    """Of the game."""
+    """Options of the game."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
         """Return the line of an entry."""
@@ -110,26 +110,26 @@ class MatchLines:
         return line
 
     def read(self, text: bytes) -> Entry:
-        """Read a line; raise ProtocolError with what is wrong."""
+        """Read a line; raise ProtocolError if invalid."""
         return decoded(text, Entry)
 
     def result(self, entry: Entry) -> Result:
-        """Return a match with the ranks of its game, and what it scores if it was forfeited."""
+        """Return a match with the ranks of its game; a forfeited one with its forfeit scores."""
         losers, scores = forfeiters(entry), entry.scores
         counted = self.forfeit(scores, losers, self.options) if losers else scores
         return Result(entry.players, entry.ranks, counted, entry.reason)
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
-        """Return the kind of the first fault of each player."""
+        """Return the kind of each player's first fault, or None."""
         kinds = {fault.seat: fault.kind for fault in reversed(entry.faults)}
         return tuple(kinds.get(seat) for seat in range(len(entry.players)))
 
 
 def forfeiters(entry: Entry) -> frozenset[int]:
-    """Return the seats that have forfeited a match, from 0; the winner never has.
+    """Return the seats that have forfeited a match, from 0; never the winner's.
 
-    They came behind others by a fault that ended the match, or never started, and never answered,
-    while somebody else played.
+    They ranked behind others by a fault that ended the match; or they never started and never
+    answered, while another bot played.
     """
     best = min(entry.ranks)
     absent = {
@@ -147,12 +147,12 @@ def forfeiters(entry: Entry) -> frozenset[int]:
 
 
 def has_answered(entry: Entry, seat: int) -> bool:
-    """Return whether a bot took time for an answer."""
+    """Return whether a bot spent time on an answer."""
     return bool(entry.longest_ms) and entry.longest_ms[seat] > 0
 
 
 def decoded(text: bytes, form: type[Line]) -> Line:
-    """Read a line of JSON; raise ProtocolError with what is wrong."""
+    """Decode a line of JSON; raise ProtocolError if invalid."""
     try:
         return documents.decode(text, form)
     except msgspec.DecodeError as error:
@@ -160,7 +160,7 @@ def decoded(text: bytes, form: type[Line]) -> Line:
 
 
 def entry_of(fixture: Fixture, seed: int, result: MatchResult) -> Entry:
-    """Return the entry of a match; who is not ranked stands behind all others."""
+    """Return the entry of a match; unranked bots come behind all others."""
     last = max((rank for rank in result.ranks if rank is not None), default=0) + 1
     return Entry(
         fixture.stage,

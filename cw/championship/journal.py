@@ -1,7 +1,7 @@
-"""What a championship keeps on disk: a line for every match that is over.
+"""What a championship stores on disk: a line for every finished match.
 
-A line is written and synced before the match counts. A kill at any instant leaves at most the last
-line torn, which is cut off when the journal is opened again: that match was in flight.
+A line is written and synced before the match counts. A kill at any instant tears at most the last
+line, which is cut off when the journal is opened again: that match was in flight.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ LIVE: Final = "live"
 PROGRESS: Final = "progress.json"
 MOST_WARNINGS: Final = 50
 LONGEST_WARNING: Final = 1000
-"""Characters of one of them."""
+"""Most characters of one of them."""
 
 SPECTATED: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/?")
 
 
 @dataclass(slots=True)
 class Journal:
-    """The matches of a championship that are over."""
+    """The finished matches of a championship."""
 
     folder: Path
     settings: ChampionshipSettings
     entries: list[Entry] = field(default_factory=list)
     """In the order in which they ended."""
     results: dict[Fixture, Result] = field(default_factory=dict)
-    """How each of them ended."""
+    """The result of each."""
 
     def take(self, entry: Entry) -> None:
-        """Take in an entry; raise ProtocolError for teams that are none, and for a second one."""
+        """Add an entry; raise ProtocolError for an unknown team, or if the match has an entry."""
         for team in entry.players:
             if team not in self.settings.teams:
                 raise ProtocolError(f"{team!r} is not a team of this championship")
@@ -60,7 +60,7 @@ class Journal:
         self.results[entry.fixture] = self.settings.lines().result(entry)
 
     def add(self, entry: Entry) -> None:
-        """Write down a match; raise Failure, with the file as it was, if that is not possible."""
+        """Write a match to disk; if that fails, leave the file as it was and raise Failure."""
         data = json.dumps(self.settings.lines().write(entry)).encode() + b"\n"
         file = self.folder / RESULTS
         # A match counts once its line would survive a power cut; only then may the next round
@@ -71,7 +71,7 @@ class Journal:
 
 @contextmanager
 def opened(folder: Path, settings: ChampionshipSettings) -> Iterator[Journal]:
-    """Open the journal of a folder, alone; raise UsageError if it is in use or broken."""
+    """Open the journal of a folder exclusively; raise UsageError if it is in use or broken."""
     make_folder(folder / MATCHES)
     with alone(folder):
         mend(folder / RESULTS)
@@ -92,9 +92,9 @@ def is_run(folder: Path) -> bool:
 
 
 def journal_of(folder: Path, settings: ChampionshipSettings) -> Journal:
-    """Read the journal of a folder that somebody else may be running; nothing is changed.
+    """Read the journal of a folder, which another process may be running; change nothing.
 
-    Raises UsageError that names the line which cannot be used.
+    Raises UsageError naming the line that is invalid.
     """
     file = folder / RESULTS
     data = file.read_bytes() if file.exists() else b""
@@ -109,8 +109,8 @@ def journal_of(folder: Path, settings: ChampionshipSettings) -> Journal:
 
 
 def check_fixtures(journal: Journal) -> None:
-    """Raise UsageError for a match that the championship does not ask for: it would not count."""
-    # The contest is a function of its results, so an edited journal is detected by asking it again.
+    """Raise UsageError for a match that is not one of the championship's: it would not count."""
+    # The contest is a function of its results: asking it again detects an edited journal.
     fixtures = set(chain.from_iterable(journal.settings.contest().rounds(journal.results)))
     for number, entry in enumerate(journal.entries, start=1):
         if entry.fixture not in fixtures:
@@ -122,25 +122,25 @@ def check_fixtures(journal: Journal) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is going on in a championship, for spectators."""
+    """The current state of a championship, for spectators."""
 
     done: int = 0
-    """Matches that are over."""
+    """Finished matches."""
     running: Mapping[Fixture, str | None] = field(default_factory=dict)
-    """The matches in flight, and the address where each can be watched, if there is one."""
+    """The matches in flight, each with the address where it can be watched, or None."""
     waiting: int = 0
-    """Matches that could be played now, and are not."""
+    """Matches that could be played now but are not in flight."""
     failed: Mapping[Fixture, str] = field(default_factory=dict)
-    """The matches that could not be played, and why: no result of theirs stands anywhere."""
+    """The matches that could not be played, with the reason; they have no results."""
     expected: int = 0
-    """Matches that it takes in all, as far as they are known."""
+    """Matches in total, as far as known."""
     seconds_left: float | None = None
-    """Until all matches are over, as far as that can be told."""
+    """Until all matches are over; None if unknown."""
     warnings: Sequence[str] = ()
-    """What the processes that play the matches have warned of."""
+    """Warnings of the processes that play the matches."""
 
     def save(self, folder: Path) -> None:
-        """Write it down; raise Failure if that is not possible."""
+        """Write the progress to disk; raise Failure if that fails."""
         document = {
             "running": [asdict(match) | {"watch": url} for match, url in self.running.items()],
             "failed": [asdict(match) | {"why": why} for match, why in self.failed.items()],
@@ -151,7 +151,7 @@ class Progress:
 
 
 def load_progress(folder: Path) -> Progress:
-    """Read what is going on; nothing where nobody plays."""
+    """Read the progress; empty if nobody plays."""
     try:
         document = documents.decode((folder / PROGRESS).read_bytes(), ProgressDocument)
     except (OSError, msgspec.DecodeError):
@@ -173,8 +173,8 @@ def shortened(warning: str) -> str:
 
 
 def on_this_machine(address: str | None) -> str | None:
-    """Return an address of a server on this machine, None for anything else."""
-    # The file may have been written by anybody; a link to elsewhere must not reach the page.
+    """Return the address of a server on this machine; None for any other address."""
+    # Anybody may have written the file; a link to elsewhere must not reach the page.
     return address if address and SPECTATED.fullmatch(address) else None
 
 
@@ -196,7 +196,7 @@ class NotedMatch(msgspec.Struct, frozen=True):
 
 
 class ProgressDocument(msgspec.Struct, frozen=True):
-    """The file of a progress."""
+    """The progress file."""
 
     running: tuple[NotedMatch, ...]
     failed: tuple[NotedMatch, ...]
@@ -205,7 +205,10 @@ class ProgressDocument(msgspec.Struct, frozen=True):
 
 
 def stem_of(fixture: Fixture) -> str:
-    """Name the files of a match: of more than two players the first is told, who has no other."""
+    """Return the name of a match's files, without an ending.
+
+    Of more than two players only the first is named, as it has no other match in that round.
+    """
     first, *others = fixture.players
     names = [first, *others] if len(others) == 1 else [first, f"and-{len(others)}-others"]
     parts = [fixture.stage, fixture.group, f"round-{fixture.round}", *names]
@@ -214,10 +217,10 @@ def stem_of(fixture: Fixture) -> str:
 
 
 def live_file(folder: Path, stem: str) -> Path:
-    """Return the file that tells a match of a championship while it is played."""
+    """Return the file to which a match of a championship is written while it is played."""
     return folder / LIVE / f"{stem}.jsonl"
 
 
 def plain(part: str) -> str:
-    """Return a part of a file's name."""
+    """Return text as a part of a file name."""
     return "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in part)

@@ -7,30 +7,30 @@ from statistics import fmean
 from typing import Final
 
 REMEMBERED: Final = 60
-"""Matches that are judged by: the latest."""
+"""How many matches the estimate is based on: the latest."""
 
 FEWEST: Final = 3
-"""Matches without which nothing is said."""
+"""Matches needed for an estimate."""
 
 TRIMMED: Final = 0.1
-"""Share of the shortest, and of the longest, that do not count: one that hangs is no rule."""
+"""Share of the shortest, and of the longest, to leave out: a match that hangs is not typical."""
 
 
 class Pace:
-    """Takes note of how long matches last."""
+    """Records how long matches last."""
 
     def __init__(self) -> None:
-        """Know of no match yet."""
+        """Begin without any matches."""
         self._seconds: deque[float] = deque(maxlen=REMEMBERED)
 
     def add(self, seconds: float) -> None:
-        """Take note of a match that has ended."""
+        """Record how long a match lasted."""
         self._seconds.append(seconds)
 
     def seconds_left(self, waiting: int, running: int, lanes: int) -> float | None:
-        """Return the seconds until all are over, None as long as too few have ended.
+        """Return the seconds until all matches are over, or None while too few have ended.
 
-        So many `lanes` are played at the same time; those being played count for half.
+        `lanes` matches are played at the same time; those in flight count for half.
         """
         if len(self._seconds) < FEWEST:
             return None
@@ -39,13 +39,13 @@ class Pace:
 
 
 def trimmed_mean(numbers: deque[float]) -> float:
-    """Return the mean of all numbers but the lowest and the highest."""
+    """Return the mean without the lowest and the highest numbers."""
     cut = round(len(numbers) * TRIMMED)
     return fmean(sorted(numbers)[cut : len(numbers) - cut])
 
 
 def in_words(seconds: float) -> str:
-    """Return a time as a person tells it, as in `about 5 min`."""
+    """Return a duration in round words, as in `about 5 min`."""
     if seconds < 50:
         return "less than a minute"
     minutes = round(seconds / 60)

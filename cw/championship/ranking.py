@@ -16,10 +16,10 @@ from cw.league.standings import Record, tally
 def ranking_document(
     settings: ChampionshipSettings, results: Results, teams: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Json]]:
-    """Return a row for each team, the best first; those that are equal share a rank.
+    """Return a row for each team, best first; equal teams share a rank.
 
-    Figures are of all matches but those that broke ties; `teams` are the documents of the teams.
-    Among equal teams the one with the higher win rate stands first, then the higher score ratio.
+    Figures cover all matches except tie-break matches; `teams` are the documents of the teams.
+    Equal teams are listed by win rate, then by score ratio, highest first.
     """
     contest = settings.contest()
     counted = [result for fixture, result in results.items() if not fixture.tie_break]
@@ -45,12 +45,12 @@ def ranking_document(
 
 
 def merit(record: Record) -> tuple[Any, Any]:
-    """Return what equal teams are listed by."""
+    """Return the sort key of equal teams."""
     return record.win_rate, record.ratio
 
 
 def figures(record: Record, matches: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
-    """Return how many matches a team has won, drawn and lost, its points, and its faults."""
+    """Return a team's matches won, drawn and lost, its points, and its faults."""
     own = [match for match in matches if not match["is_tie_break"]]
     ended = Counter(match["result"] for match in own)
     return {
@@ -66,12 +66,12 @@ def figures(record: Record, matches: Sequence[Mapping[str, Any]]) -> dict[str, J
 
 
 def as_number(value: Any) -> int | float:
-    """Return an exact number as a number of JSON."""
+    """Return an exact number as a JSON number."""
     return value if isinstance(value, int) else float(value)
 
 
 def reached(contest: Contest, results: Results) -> dict[str, str]:
-    """Return how far each team has come, where a contest has several stages."""
+    """Return how far each team has come, if the contest has several stages."""
     standings, bracket = contest.standings(results), contest.bracket(results)
     words: dict[str, str] = {}
     if len(standings) > 1 or bracket:

@@ -1,4 +1,4 @@
-"""Recorded matches of Circuit Wars: one JSON object a line, and the moves as a log."""
+"""Recorded matches of Circuit Wars: one JSON object per line, and the moves as a log."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cw.league.fixtures import Result
 from cw.matches.spec import MatchResult
 
 LONGEST_LINE: Final = 256 * 1024
-"""Bytes; a recorded match with all its moves is below 64 KiB on the largest board."""
+"""Most bytes of a line; a match with all its moves is below 64 KiB on the largest board."""
 
 ENDED: Final[Mapping[int, str]] = {3: "finished", 4: "illegal", 5: "timeout"}
-"""Why a match was over, by the first digit of its status code."""
+"""Why a match ended, by the first digit of its status code."""
 
 KINDS: Final[Mapping[str, int]] = {ended: kind for kind, ended in ENDED.items()}
 
@@ -29,7 +29,7 @@ Points = Annotated[int, Meta(ge=0, le=31 * 31)]
 
 
 class RecordedLine(msgspec.Struct, frozen=True):
-    """What a line must hold; it may hold more."""
+    """The required members of a line; it may have more."""
 
     player_1: Name
     player_2: Name
@@ -44,17 +44,17 @@ class RecordedLine(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RecordedMatch:
-    """A match that is over, and what it was played for."""
+    """A finished match, and its place in the contest."""
 
     group: str | None
     stage: str | None
     tie_break: int
-    """The number of the pair of tie-break matches it belongs to, else 0."""
+    """The number of its pair of tie-break matches, or 0."""
     result: Result
 
 
 def read_results(stream: BinaryIO) -> Iterator[RecordedMatch]:
-    """Read recorded matches; raise ProtocolError that names the line which cannot be used."""
+    """Read recorded matches; raise ProtocolError naming the line that is invalid."""
     number = 0
     while text := stream.readline(LONGEST_LINE + 1):
         number += 1
@@ -66,7 +66,7 @@ def read_results(stream: BinaryIO) -> Iterator[RecordedMatch]:
 
 
 def read_line(text: bytes) -> RecordedMatch:
-    """Read one recorded match; raise ProtocolError with what is wrong."""
+    """Read one recorded match; raise ProtocolError if invalid."""
     if len(text) > LONGEST_LINE:
         raise ProtocolError(f"longer than {LONGEST_LINE} bytes")
     line = decoded(text, RecordedLine)
@@ -79,7 +79,7 @@ def read_line(text: bytes) -> RecordedMatch:
 
 
 def result_of(line: RecordedLine) -> Result:
-    """Count a match by its status code; raise ProtocolError for a code that ends no match."""
+    """Return the result for a match's status code; raise ProtocolError if it ends no match."""
     kind, player = divmod(line.status_code, 100)
     if line.status_code not in STATUS or kind not in ENDED:
         codes = ", ".join(str(code) for code in STATUS if code // 100 in ENDED)
@@ -96,7 +96,7 @@ def result_of(line: RecordedLine) -> Result:
 
 
 def forfeited(teams: tuple[str, str], loser: int, ended: str, size: int) -> Result:
-    """Count a match that the loser did not finish: every square for the other team.
+    """Score a match that the loser did not finish: every square for the other team.
 
     `loser` is the number of the seat, from 0; `size` is that of the board.
     """
@@ -105,7 +105,7 @@ def forfeited(teams: tuple[str, str], loser: int, ended: str, size: int) -> Resu
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """A fault of a player, as a line tells it."""
+    """The fault of a player, in a line."""
 
     turn: Count
     player: Annotated[int, Meta(ge=1, le=2)]
@@ -130,10 +130,10 @@ class JournalLine(RecordedLine, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class RecordedLines:
-    """The lines of Circuit Wars in a journal: those of recorded matches, and their fixtures."""
+    """Circuit Wars lines in a journal: recorded matches, and their fixtures."""
 
     size: int
-    """Squares in a row of the board."""
+    """Squares per row of the board."""
 
     def write(self, entry: Entry) -> dict[str, Json]:
         """Return the line of an entry."""
@@ -163,7 +163,7 @@ class RecordedLines:
         }
 
     def read(self, text: bytes) -> Entry:
-        """Read a line; raise ProtocolError with what is wrong."""
+        """Read a line; raise ProtocolError if invalid."""
         result = read_line(text).result
         line = decoded(text, JournalLine)
         if (line.first, line.second) != result.players:
@@ -186,14 +186,14 @@ class RecordedLines:
         )
 
     def result(self, entry: Entry) -> Result:
-        """Return a match with all squares for the other team where one did not finish it."""
+        """Return a match; if one team did not finish it, the other one gets all squares."""
         if entry.reason == "finished":
             return Result(entry.players, entry.ranks, entry.scores)
         first, second = entry.players
         return forfeited((first, second), loser_of(entry), entry.reason, self.size)
 
     def forfeits(self, entry: Entry) -> tuple[str | None, ...]:
-        """Return by what a team lost without playing on; what was only tried is not a forfeit."""
+        """Return why each team lost without playing on, or None; mere attempts are not forfeits."""
         if entry.reason == "finished":
             return (None, None)
         loser = loser_of(entry)
@@ -208,14 +208,14 @@ def loser_of(entry: Entry) -> int:
 
 
 def status_code(entry: Entry) -> int:
-    """Return the status code of a match that is over."""
+    """Return the status code of a finished match."""
     loser = loser_of(entry)
     named = 1 - loser if entry.reason == "finished" else loser
     return 100 * KINDS[entry.reason] + named + 1
 
 
 def log_of(entry: Entry, result: MatchResult) -> str:
-    """Return a match in the recorded form: its moves, then how it ended."""
+    """Return a match as a recorded log: its moves, then how it ended."""
     moves = [
         f"/move/{entry.players[int(player) - 1]}/{action}"
         for turn in result.replay["turns"]

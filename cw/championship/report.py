@@ -1,4 +1,4 @@
-"""The report of a championship in all its forms: HTML, Markdown, CSV and JSON."""
+"""The report of a championship in all formats: HTML, Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cw.files import make_folder, write_whole
 from cw.games.rules import Json
 
 REPLAYS: Final = "replays"
-"""The folder of the pages of the replays, within that of the report."""
+"""The folder of the replay pages, within that of the report."""
 
 RANKING: Final = "ranking.csv"
 
@@ -29,7 +29,7 @@ NOBODY_PLAYS: Final = Progress()
 
 @dataclass(frozen=True, slots=True)
 class ChampionshipReport:
-    """Everything that is reported of a championship, as far as it has been played."""
+    """The report of a championship, as far as it has been played."""
 
     document: dict[str, Json]
 
@@ -38,19 +38,19 @@ class ChampionshipReport:
         return json.dumps(self.document, indent=1) + "\n"
 
     def as_csv(self) -> str:
-        """Return one line for each match, for spreadsheets."""
+        """Return one line per match, for spreadsheets."""
         return matches_csv(self.document)
 
     def ranking_as_csv(self) -> str:
-        """Return one line for each team, for spreadsheets."""
+        """Return one line per team, for spreadsheets."""
         return ranking_csv(self.document)
 
     def as_markdown(self) -> str:
-        """Return the tables for a page of text."""
+        """Return the tables as Markdown."""
         return rendered("championship.md", self.document)
 
     def as_html(self) -> str:
-        """Return one self-contained page with links to the files of the replays."""
+        """Return one self-contained page with links to the replay files."""
         style = "".join(
             (asset("static") / name).read_text(encoding="utf-8")
             for name in ("base.css", "championship.css")
@@ -67,17 +67,17 @@ class ChampionshipReport:
         return rendered("championship_file.html", {**content, **places, "style": style})
 
     def page(self, progress: Progress, *, running: bool) -> dict[str, Json]:
-        """Return what the pages show, without the targets of their links."""
+        """Return the variables of the pages, without the targets of links."""
         return self.document | page_document(self.document, progress, running=running)
 
 
 def cell(text: str) -> str:
-    """Return a text escaped for a table in Markdown."""
+    """Escape text for a Markdown table."""
     return re.sub(r"[\\|*_`\[\]<>]", r"\\\g<0>", text)
 
 
 def rendered(template: str, document: dict[str, Json]) -> str:
-    """Fill a template; in HTML all names are text."""
+    """Render a template; in HTML, values are escaped."""
     environment = Environment(
         loader=FileSystemLoader(asset("templates")),
         autoescape=template.endswith(".html"),
@@ -92,16 +92,16 @@ def rendered(template: str, document: dict[str, Json]) -> str:
 def report_of(
     played: Played, settings: ChampionshipSettings, progress: Progress = NOBODY_PLAYS
 ) -> ChampionshipReport:
-    """Make the report of the matches that are over, and of those that could not be played."""
+    """Make the report of the finished matches and of those that could not be played."""
     return ChampionshipReport(report_document(played, settings, progress.failed, progress.warnings))
 
 
 def write_report(
     folder: Path, played: Played, settings: ChampionshipSettings, progress: Progress
 ) -> list[Path]:
-    """Write the report in all its forms, and return its files.
+    """Write the report in all formats, and return its files.
 
-    Each appears whole or not at all; raises Failure if one cannot be written.
+    Each appears whole or not at all. Raises Failure if one cannot be written.
     """
     report = report_of(played, settings, progress)
     files = {
@@ -120,7 +120,7 @@ def write_report(
 
 
 def stderr_of(played: Played, team: str) -> str:
-    """Return what a team's program wrote to its standard error: for this team alone."""
+    """Return what a team's program wrote to its standard error: for this team only."""
     parts = []
     for entry in played.entries:
         if team in entry.players and entry.stderr:

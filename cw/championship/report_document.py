@@ -37,21 +37,21 @@ PRIVATE: Final = ("stderr", "first", "second")
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """The matches that are over, indexed by what tables look up."""
+    """The finished matches, indexed for the tables."""
 
     entries: Sequence[Entry]
     results: Results
     lines: LineFormat
     names: Mapping[str, str] = field(default_factory=dict)
-    """The display names of teams, by id, where they differ from it."""
+    """The display names of teams, by id, if they differ from it."""
     meetings: dict[tuple[str, tuple[str, ...]], Entry] = field(init=False, default_factory=dict)
-    """By name of the table and players in seat order, without tie-break matches."""
+    """By table name and players in seat order; without tie-break matches."""
     appearances: dict[tuple[int, str], Entry] = field(init=False, default_factory=dict)
     """By round and team; nobody plays twice in a round."""
     by_fixture: dict[Fixture, Entry] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Find every match once."""
+        """Index the matches."""
         for entry in self.entries:
             self.by_fixture[entry.fixture] = entry
             if not entry.tie_break:
@@ -59,12 +59,12 @@ class Played:
                 self.appearances.update({(entry.round, team): entry for team in entry.players})
 
     def signs(self, entry: Entry) -> list[str]:
-        """Return, by seat, the sign of a fault, "" without one."""
+        """Return, by seat, the mark of a fault, or ""."""
         return [SIGNS.get(kind, OTHER_SIGN) for kind in self.lines.forfeits(entry)]
 
 
 def snapshot(journal: Journal) -> Played:
-    """Return the matches that are over now; later ones do not change it."""
+    """Return a snapshot of the finished matches; later ones do not change it."""
     settings = journal.settings
     return Played(tuple(journal.entries), dict(journal.results), settings.lines(), settings.names)
 
@@ -75,7 +75,7 @@ def report_document(
     failed: Mapping[Fixture, str],
     warnings: Sequence[str] = (),
 ) -> dict[str, Json]:
-    """Return the report of the matches that are over, and of those that could not be played.
+    """Return the report of the finished matches, and of those that could not be played.
 
     `warnings` come from the processes that played them.
     """
@@ -106,7 +106,7 @@ def report_document(
 
 
 def left_out(settings: ChampionshipSettings) -> list[str]:
-    """Return a sentence on each team that does not take part."""
+    """Return a sentence about each team that does not take part."""
     return [shortened(f"{team}: left out: {why}") for team, why in settings.left_out.items()]
 
 
@@ -116,7 +116,7 @@ def named(team: str, played: Played) -> str:
 
 
 def listed(entry: Entry, played: Played, game: str) -> dict[str, Json]:
-    """Return a match as the list of all tells it, and the names of its files."""
+    """Return a match as the list of all matches shows it, with the names of its files."""
     stem = stem_of(entry.fixture)
     return {
         "table": entry.group or entry.stage,
@@ -160,7 +160,7 @@ def public_line(entry: Entry, lines: LineFormat) -> dict[str, Json]:
 
 
 def standing_document(standing: StageTable, played: Played) -> dict[str, Json]:
-    """Return a table with the crosses of its teams, or in a free-for-all their rounds."""
+    """Return a table with the cross table of its teams or, in a free-for-all, with their rounds."""
     rows = standing.rows
     by_round = standing.name == FREE_FOR_ALL
     rounds = sorted({entry.round for entry in played.entries}) if by_round else []
@@ -207,14 +207,14 @@ def row_document(row: TableRow) -> dict[str, Json]:
 
 
 def plain(number: Exact) -> float:
-    """Return an exact number as a number of JSON."""
+    """Return an exact number as a JSON number."""
     return float(number) if isinstance(number, Fraction) else number
 
 
 def meeting(
     standing: StageTable, first: str, second: str, played: Played
 ) -> dict[str, Json] | None:
-    """Return the latest match that a team has played from the first seat against another one."""
+    """Return the latest match in which one team played another from the first seat, or None."""
     stages = standing.stages or (standing.name,)
     meetings = (played.meetings.get((stage, (first, second))) for stage in reversed(stages))
     entry = next(filter(None, meetings), None)
@@ -224,7 +224,7 @@ def meeting(
 
 
 def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None:
-    """Return a team's match of a round with its result for the team."""
+    """Return a team's match of a round, with its result for the team, or None."""
     entry = played.appearances.get((number, team))
     if entry is None:
         return None
@@ -237,7 +237,7 @@ def appearance(team: str, number: int, played: Played) -> dict[str, Json] | None
 
 
 def match_document(entry: Entry, played: Played) -> dict[str, Json]:
-    """Return what a cell shows of a match."""
+    """Return what a table's cell shows of a match."""
     return {
         "score": list(played.results[entry.fixture].scores),
         "signs": played.signs(entry),
@@ -300,7 +300,7 @@ def seats_document(seats: SeatAdvantage | None) -> dict[str, Json] | None:
 
 
 def teams_document(settings: ChampionshipSettings, played: Played) -> list[dict[str, Json]]:
-    """Return all matches of each team, and how long its bot took to respond."""
+    """Return all matches of each team, with the response times of its bot."""
     matches: dict[str, list[dict[str, Json]]] = {team: [] for team in settings.teams}
     endings = load_endings(settings.game)
     for entry in played.entries:

@@ -15,16 +15,16 @@ from cw.league.stage_tables import ADVANCING
 Phase: TypeAlias = Literal["running", "stopped", "over"]
 
 PODIUM: Final = 3
-"""Places that are shown at the top."""
+"""Places shown at the top."""
 
 SHORT: Final = 3
-"""Longest name of a table that is taken for the letter of a group."""
+"""Longest name of a table that is taken for a group's letter."""
 
 
 def page_document(
     document: Mapping[str, Any], progress: Progress, *, running: bool
 ) -> dict[str, Json]:
-    """Return what a page shows of a report; `running`: whether it is being played."""
+    """Return what a page shows of a report; `running` says whether it is being played."""
     phase = phase_of(document, running=running)
     left = progress.seconds_left
     return {
@@ -49,7 +49,7 @@ def phase_of(document: Mapping[str, Any], *, running: bool) -> Phase:
 
 
 def headline(document: Mapping[str, Any], phase: Phase) -> str:
-    """Return the championship in a line."""
+    """Return a one-line summary of the championship."""
     if phase != "over":
         return f"{document['played']} of {document['expected']} matches played"
     champions = [document["team_names"][team] for team in (document["order"] or [[]])[0]]
@@ -73,7 +73,7 @@ def final_words(document: Mapping[str, Any]) -> str:
 
 
 def lead_words(standings: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
-    """Return the lead of the first team, "" where there are several tables."""
+    """Return the lead of the first team; "" if there are several tables."""
     if len(standings) != 1:
         return ""
     first, second = standings[0]["rows"][:2]
@@ -86,7 +86,7 @@ def lead_words(standings: Sequence[Mapping[str, Any]], names: Mapping[str, str])
 
 
 def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """Return the first places, each with its teams and what they have won."""
+    """Yield the first places, each with its teams and what they have won."""
     records = {team["id"]: team["record"] for team in document["teams"]}
     rank = 1
     for teams in document["order"]:
@@ -99,7 +99,7 @@ def podium(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
 def merits(
     teams: Sequence[str], records: Mapping[str, Mapping[str, int]], document: Mapping[str, Any]
 ) -> list[str]:
-    """Return what the teams of a place have won."""
+    """Return the wins and bonus points of the teams of a place."""
     words = []
     for team in teams:
         merit = f"won {records[team].get('won', 0)} of {sum(records[team].values())}"
@@ -115,7 +115,7 @@ def title_of(game: str) -> str:
 
 
 def table_name(name: str) -> str:
-    """Return the heading of a table: of a group, or of the whole contest."""
+    """Return the heading of a table, for a group or for the whole contest."""
     return f"Group {name}" if len(name) <= SHORT else name.replace("-", " ").capitalize()
 
 

@@ -37,43 +37,43 @@ from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy
 from cw.replays import document as replay
 
 ATTEMPTS: Final = 2
-"""How often a match is tried that fails for a reason that may be temporary."""
+"""How often to try a match that fails for a reason that may be temporary."""
 
 Watch: TypeAlias = Callable[[Progress], None]
 
 Note: TypeAlias = Callable[[str | None], None]
-"""Called when a match begins, with the address where it can be watched, if any."""
+"""Called when a match begins, with the address where it can be watched, or None."""
 
 
 class Players(Protocol):
-    """Those who play the matches of a championship: processes of ours, or workers elsewhere."""
+    """Plays the matches of a championship: our own processes, or workers elsewhere."""
 
     @property
     def room(self) -> int:
-        """How many matches may be requested of them at the same time."""
+        """How many matches may be requested at the same time."""
 
     @property
     def lanes(self) -> int:
-        """How many of them they play at the same time."""
+        """How many of these are played at the same time."""
 
     def is_known(self, match: str) -> bool:
-        """Return whether a run before has asked for a match, by the id of its specification."""
+        """Return whether a previous run requested a match, by the id of its specification."""
 
     async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure | None:
-        """Play a match; None if it was called off before it began."""
+        """Play a match; return None if it was cancelled before it began."""
 
     def stop(self) -> None:
-        """Call off what has not begun."""
+        """Cancel everything that has not begun."""
 
     def warnings(self) -> Sequence[str]:
-        """Return what they have warned of, each once."""
+        """Return all warnings, each once."""
 
     async def close(self) -> None:
-        """Call off all that is not over."""
+        """Cancel everything that is not over."""
 
 
 class OwnProcesses:
-    """Processes of this machine, up to a number at the same time."""
+    """Processes of this machine, a limited number of them at the same time."""
 
     def __init__(self, lanes: int) -> None:
         """Start none yet."""
@@ -89,16 +89,16 @@ class OwnProcesses:
         note(None)
         for _ in range(ATTEMPTS):
             outcome = await self._workers.play(job, spectate=note)
-            # A wrong specification fails the same way again; a lost process may not.
+            # An invalid specification fails the same way again; a lost process may not.
             if isinstance(outcome, MatchResult) or outcome.kind == "usage":
                 break
         return outcome
 
     def stop(self) -> None:
-        """Do nothing: here a match begins as soon as it is asked for."""
+        """Do nothing: here matches begin as soon as they are requested."""
 
     def warnings(self) -> list[str]:
-        """Return what the processes have warned of."""
+        """Return the warnings of the processes."""
         return self._workers.warnings()
 
     async def close(self) -> None:
@@ -128,14 +128,14 @@ class Runner:
         self.todo: list[Fixture] = []
 
     def stop(self) -> None:
-        """Begin no new match; those in flight are finished."""
+        """Begin no new match; let those in flight finish."""
         self.stopping = True
         self.players.stop()
 
     async def run(self) -> None:
-        """Play until nothing is left that can be played, or until told to stop.
+        """Play until nothing playable is left, or until stopped.
 
-        Raises Failure where this machine fails; finished matches are kept.
+        Raises Failure if this machine fails; finished matches are kept.
         """
         self.forget_live()
         make_folder(self.journal.folder / LIVE)
@@ -162,32 +162,32 @@ class Runner:
             self.asked[asyncio.create_task(self.play(fixture))] = fixture
 
     def open_fixtures(self) -> list[Fixture]:
-        """Return the matches that can be played now, are not, and have not failed.
+        """Return the matches that can be played, are not requested yet, and have not failed.
 
-        Those that a run before has asked for come first: no bot that plays in one of them shall
-        get another one beside it.
+        Those requested by a previous run come first: no bot in one of them may get another match at
+        the same time.
         """
         results = self.journal.results
         known = open_fixtures(self.settings.contest().rounds(results), results)
         # Failed matches stay out of this run, so that one bad machine cannot loop for ever;
-        # `resume` tries them again.
+        # `resume` retries them.
         apart = {*self.asked.values(), *self.failed}
         fixtures = [fixture for fixture in known if fixture not in apart]
         return sorted(fixtures, key=lambda fixture: not self.players.is_known(stem_of(fixture)))
 
     def startable(self) -> Fixture | None:
-        """Return the first match whose bots can all play one more at the same time."""
+        """Return the first match whose bots can all play one more at the same time, or None."""
         busy = Counter(chain.from_iterable(fixture.players for fixture in self.asked.values()))
         free = (f for f in self.todo if all(self.has_room(team, busy[team]) for team in f.players))
         return next(free, None)
 
     def has_room(self, team: str, playing: int) -> bool:
-        """Return whether a bot that plays so many matches can play another one."""
+        """Return whether a bot that plays `playing` matches can play another one."""
         most = self.teams[team].parallel
         return most is None or playing < most
 
     def settle(self, fixture: Fixture, outcome: Entry | MatchFailure | None) -> None:
-        """Write down a match that is over, or why it could not be played."""
+        """Record a finished match, or why it could not be played."""
         self.began.pop(fixture, None)
         self.watched.pop(fixture, None)
         if isinstance(outcome, MatchFailure):
@@ -216,12 +216,12 @@ class Runner:
         )
 
     def warnings(self) -> list[str]:
-        """Return the warnings of players, including those from before a resumption."""
+        """Return the warnings of the players, including those from before a resumption."""
         lines = gathered((*self.earlier, *self.players.warnings()), self.settings.teams)
         return [shortened(line) for line in lines[:MOST_WARNINGS]]
 
     async def play(self, fixture: Fixture) -> Entry | MatchFailure | None:
-        """Let a match be played, and keep its files; None if it was called off."""
+        """Have a match played, and keep its files; return None if it was cancelled."""
         job, clock = self.job(fixture), asyncio.get_running_loop().time
         outcome = await self.players.play(job, partial(self.note, fixture))
         if not isinstance(outcome, MatchResult):
@@ -243,7 +243,7 @@ class Runner:
             self.tell()
 
     def job(self, fixture: Fixture) -> Job:
-        """Return what a worker needs to play a match."""
+        """Return the job with which a worker plays a match."""
         playing = [self.teams[team] for team in fixture.players]
         spec = MatchSpec(
             id=stem_of(fixture),
@@ -257,7 +257,7 @@ class Runner:
         return Job(spec, secrets, str(live_file(self.journal.folder.resolve(), spec.id)))
 
     def keep(self, entry: Entry, result: MatchResult) -> None:
-        """Write the replay of a match, and of Circuit Wars the moves too."""
+        """Write the replay of a match; for Circuit Wars, write its moves too."""
         stem = self.journal.folder / MATCHES / stem_of(entry.fixture)
         if self.settings.game == "circuit-wars":
             write_whole(stem.with_suffix(".log"), log_of(entry, result).encode())
@@ -265,7 +265,7 @@ class Runner:
         write_whole(stem.with_suffix(".json.gz"), replay.encode(named, packed=True))
 
     async def close(self) -> None:
-        """Drop the matches in flight, and those who play them."""
+        """Cancel the matches in flight, and close the players."""
         for task in self.asked:
             task.cancel()
         await asyncio.gather(*self.asked, return_exceptions=True)
@@ -280,15 +280,15 @@ class Runner:
 
 
 def lanes_of(game: str, sandbox: SandboxPolicy, wanted: int) -> int:
-    """Return how many matches this machine plays at the same time, if so many are wanted.
+    """Return how many matches this machine plays at the same time, at most `wanted`.
 
-    Where bots come to a server of ours, more than one at the same time takes bubblewrap. Raises
-    UsageError if that must be there and is not.
+    If bots connect to a server of ours, playing more than one requires bubblewrap. Raises
+    UsageError if bubblewrap is required and missing.
     """
     has_clients = "client" in load_protocol(game).transports
     return 1 if has_clients and Sandbox(sandbox).problem() is not None else wanted
 
 
 def cores() -> int:
-    """Return the number of cores of this machine, as far as it is known."""
+    """Return the number of cores of this machine, or 1 if unknown."""
     return os.cpu_count() or 1

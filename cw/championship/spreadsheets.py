@@ -1,4 +1,4 @@
-"""The matches and the ranking of a championship as CSV that spreadsheets read: a value a column."""
+"""The matches and the ranking of a championship as CSV for spreadsheets: one value per column."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RANKING: Final = (
 BEFORE: Final = ("stage", "group", "round", "tie_break")
 AFTER: Final = ("winner", "winner_name", "reason", "turns", "seed")
 BY_SEAT: Final = ("player", "name", "rank", "score", "counted", "faults", "fault")
-"""Columns that occur once for each seat, with its number as a suffix."""
+"""Columns repeated for each seat, with its number as a suffix."""
 
 
 def matches_csv(document: Mapping[str, Any]) -> str:
-    """Return one line for each match; seats that it does not have are empty."""
+    """Return one line per match; columns of seats that it does not have are empty."""
     seats = max((len(match["players"]) for match in document["listing"]), default=2)
     by_seat = [f"{column}_{seat}" for seat in range(1, seats + 1) for column in BY_SEAT]
     codes = ["status_code"] if document["game"] == "circuit-wars" else []
@@ -32,7 +32,7 @@ def matches_csv(document: Mapping[str, Any]) -> str:
 
 
 def match_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
-    """Return the values of each match, by column."""
+    """Yield the values of each match, by column."""
     names = document["team_names"]
     for line, listed in zip(document["games"], document["listing"], strict=True):
         winner = line["winner"]
@@ -46,7 +46,7 @@ def match_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
 
 
 def ranking_csv(document: Mapping[str, Any]) -> str:
-    """Return one line for each team, the best first."""
+    """Return one line per team, best first."""
     rows = [
         {**row, "members": ", ".join(row["members"]), "ratio": round(row["ratio"], 4)}
         for row in document["ranking"]

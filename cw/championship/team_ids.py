@@ -1,4 +1,4 @@
-"""Ids of teams, derived from the names of their folders."""
+"""Team ids, derived from the names of folders."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LETTERS: Final = str.maketrans(
 
 
 def team_id(folder: str) -> str:
-    """Return the id of the team of a folder: the folder's name, if that can be an id.
+    """Return the id of the team of a folder: the folder's name, if it is a valid id.
 
     Otherwise letters lose their accents, and all other characters become hyphens. A name without
-    Latin letters and digits gives a number that depends on the name alone.
+    Latin letters and digits becomes a number that depends on the name only.
 
     >>> team_id("Lea Müller"), team_id("ann-2")
     ('Lea-Muller', 'ann-2')
@@ -32,5 +32,5 @@ def team_id(folder: str) -> str:
     composed = normalize("NFC", folder)
     parts = normalize("NFKD", composed.translate(LETTERS))
     plain = OTHERS.sub("-", "".join(sign for sign in parts if not combining(sign))).strip("-")
-    # A checksum, as the hash of a text differs from process to process.
+    # A checksum, as hashes of text differ from process to process.
     return plain[:LONGEST].strip("-") or f"team-{crc32(composed.encode(errors='replace')):08x}"

@@ -1,4 +1,4 @@
-"""The teams of a championship: a folder with a folder for each, or a TOML file."""
+"""The teams of a championship: one folder with a folder for each, or a TOML file."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cw.files import is_link
 ABOUT: Final = "team.toml"
 OTHERWISE: Final = f", or a command `run` or an argument `bot` in {ABOUT}"
 LARGEST: Final = 16 * 1024
-"""Bytes of the file of a team."""
+"""Most bytes of a team's file."""
 
 LARGEST_OF_ALL: Final = 1024 * 1024
-"""Bytes of a file of all teams; 500 of them need a tenth of it."""
+"""Most bytes of a file of all teams; 500 teams need a tenth of that."""
 
 LONGEST_NAME: Final = 100
-"""Characters of the name of a team, or of a member."""
+"""Most characters of the name of a team or of a member."""
 
 MOST_MEMBERS: Final = 30
 KEYS: Final = ("name", "members", "run", "bot", "parallel", *SETTINGS)
@@ -36,7 +36,7 @@ KEYS: Final = ("name", "members", "run", "bot", "parallel", *SETTINGS)
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A team and its bot. Its id is the name of the bot in every match."""
+    """A team and its bot; the team's id is the bot's name in every match."""
 
     id: str
     name: str
@@ -45,12 +45,12 @@ class Team:
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
     """The secret settings of the bot."""
     parallel: int | None = None
-    """How many matches its bot plays at the same time; None for any number."""
+    """Most matches that its bot plays at the same time; None for any number."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnfitTeam:
-    """A team that cannot play as it is described, and why."""
+    """A team that cannot play as it is declared, and why."""
 
     id: str
     problem: str
@@ -58,21 +58,21 @@ class UnfitTeam:
 
 @dataclass(frozen=True, slots=True)
 class Entrants:
-    """The teams of a place: those that can play, and those that cannot; each by id."""
+    """The teams of a place, those that can play and those that cannot, each by id."""
 
     fit: tuple[Team, ...]
     unfit: tuple[UnfitTeam, ...]
 
 
 def read_teams(place: Path, game: str) -> tuple[Team, ...]:
-    """Read the teams of a folder or a TOML file, by id; raise UsageError for anything else."""
+    """Read the teams of a folder or a TOML file, by id; raise UsageError if invalid."""
     entrants = read_entrants(place, game)
     refuse(entrants.unfit)
     return enough(entrants.fit, place)
 
 
 def read_entrants(place: Path, game: str) -> Entrants:
-    """Read every team; raise UsageError for a place that holds none, as `read_each` does."""
+    """Read every team; raise UsageError if there is none, as `read_each` does."""
     teams = read_each(place, game)
     return Entrants(
         tuple(team for team in teams if isinstance(team, Team)),
@@ -81,7 +81,7 @@ def read_entrants(place: Path, game: str) -> Entrants:
 
 
 def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
-    """Raise UsageError with all problems and advice, if there are any."""
+    """Raise UsageError with all problems, and with advice, if there are any."""
     problems = list(dict.fromkeys(team.problem for team in unfit))
     if len(problems) == 1:
         raise UsageError(f"{problems[0]}{advice}")
@@ -91,7 +91,7 @@ def refuse(unfit: Sequence[UnfitTeam], advice: str = "") -> None:
 
 
 def enough(teams: tuple[Team, ...], place: Path, left_out: int = 0) -> tuple[Team, ...]:
-    """Return teams; raise UsageError unless there are two, without those that are left out."""
+    """Return the teams; raise UsageError unless there are two, not counting those left out."""
     if len(teams) < 2:
         those = f"; {left_out} more cannot play" if left_out else ""
         number = "1 team" if len(teams) == 1 else f"{len(teams)} teams"
@@ -100,9 +100,9 @@ def enough(teams: tuple[Team, ...], place: Path, left_out: int = 0) -> tuple[Tea
 
 
 def read_each(place: Path, game: str) -> tuple[Team | UnfitTeam, ...]:
-    """Read every team, even where others cannot play.
+    """Read every team, even if some cannot play.
 
-    Raises UsageError for a place that holds no team, and for two programs in one folder.
+    Raises UsageError if there is no team, or if two programs share a folder.
     """
     if place.is_dir():
         folders = sorted(p for p in place.iterdir() if p.is_dir() and not p.name.startswith("."))
@@ -124,7 +124,7 @@ def read_one(folder: Path, game: str) -> Team | UnfitTeam:
 def alone_under_their_ids(
     folders: Sequence[Path], teams: Sequence[Team | UnfitTeam]
 ) -> list[Team | UnfitTeam]:
-    """Return the teams of folders by id; where several have the same one, none can play."""
+    """Return the teams of folders by id; teams that share an id cannot play."""
     owners: dict[str, list[Path]] = {}
     for folder, team in zip(folders, teams, strict=True):
         owners.setdefault(team.id, []).append(folder)
@@ -132,7 +132,7 @@ def alone_under_their_ids(
 
 
 def with_own_id(team: Team | UnfitTeam, folders: Sequence[Path]) -> Team | UnfitTeam:
-    """Return a team, which cannot play if its id is that of several folders."""
+    """Return a team; it cannot play if several folders have its id."""
     if len(folders) == 1:
         return team
     names = " and ".join(map(str, folders))
@@ -140,7 +140,7 @@ def with_own_id(team: Team | UnfitTeam, folders: Sequence[Path]) -> Team | Unfit
 
 
 def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
-    """Return what `read` returns, or an UnfitTeam made of what it raises."""
+    """Return what `read` returns, or an UnfitTeam for the UsageError that it raises."""
     try:
         return read()
     except UsageError as error:
@@ -150,8 +150,7 @@ def fit_or_not(team: str, read: Callable[[], Team]) -> Team | UnfitTeam:
 def read_subfolder(folder: Path, game: str) -> Team:
     """Read the team of a folder; raise UsageError for a link and for a web service.
 
-    The link may lead to another team's program, and the address to a service that trusts this
-    machine.
+    A link may lead to another team's program, and an address to a service that trusts this machine.
     """
     if is_link(folder):
         raise UsageError(f"{folder} is a link: put a copy of the folder in its place")
@@ -166,7 +165,7 @@ def read_subfolder(folder: Path, game: str) -> Team:
 def read_folder(folder: Path, game: str) -> Team:
     """Read the team of a folder: its program, or what team.toml declares.
 
-    The team has written it all, so it may name nothing outside of the folder, and nothing of our
+    The team has written all of it, so it may name nothing outside the folder, and nothing in our
     environment.
     """
     about = told_in(folder)
@@ -193,10 +192,10 @@ def folder_spec(folder: Path, about: Mapping[str, Any], game: str) -> str:
 
 
 def told_in(folder: Path) -> dict[str, Any]:
-    """Return the contents of team.toml, {} without one.
+    """Return the contents of team.toml, or {}.
 
-    Raises UsageError for a link, which may lead to what other teams tell, and for a pipe, which
-    would be read forever.
+    Raises UsageError for a link, which may lead to the declaration of another team, and for a pipe,
+    which would be read forever.
     """
     file = folder / ABOUT
     if file.is_symlink() or (file.exists() and not file.is_file()):
@@ -205,7 +204,7 @@ def told_in(folder: Path) -> dict[str, Any]:
 
 
 def read_tables(file: Path) -> dict[str, Any]:
-    """Read the tables `[teams.ID]` with `bot`, and what else is known of a team."""
+    """Read the tables `[teams.ID]`: `bot`, and whatever else a team declares."""
     tables = read_toml(file, LARGEST_OF_ALL).get("teams")
     if not isinstance(tables, dict):
         raise UsageError(f"{file} must contain a table [teams.ID] for each team")
@@ -213,7 +212,7 @@ def read_tables(file: Path) -> dict[str, Any]:
 
 
 def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
-    """Raise UsageError for two programs in one folder: each team could read the other's."""
+    """Raise UsageError if two programs share a folder: each team could read the other's."""
     owners: dict[Path, str] = {}
     for team in teams:
         folder = program_folder(team.bot)
@@ -225,7 +224,7 @@ def refuse_common_folders(file: Path, teams: Sequence[Team]) -> None:
 
 
 def make_team(team: str, about: Any, place: Path, folder: Path | None = None) -> Team:
-    """Make a team of its declaration, which may name files of `folder` alone if it has one."""
+    """Make a team from its declaration; with a `folder`, it may only name files in there."""
     if not TEAM_ID.fullmatch(team):
         raise UsageError(
             f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens; what people call the"
@@ -255,12 +254,12 @@ def make_team(team: str, about: Any, place: Path, folder: Path | None = None) ->
 
 
 def fits(name: Any) -> bool:
-    """Return whether a value can be the name of a team or of a member."""
+    """Return whether a value is a valid name of a team or of a member."""
     return isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_NAME
 
 
 def check_keys(about: Any, place: Path) -> None:
-    """Raise UsageError for keys that a team cannot declare."""
+    """Raise UsageError for keys that a team must not declare."""
     if not isinstance(about, dict):
         raise UsageError(f"{place}: a team is a table, not {about!r}"[:300])
     for key in about:
@@ -269,9 +268,9 @@ def check_keys(about: Any, place: Path) -> None:
 
 
 def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, str]:
-    """Return the settings of a team's bot; `env:VAR` stands for a variable of the environment.
+    """Return the settings of a team's bot; `env:VAR` is read from the environment.
 
-    Its username is the id of the team unless it says another.
+    The username defaults to the id of the team.
     """
     settings = {"username": team} | {key: about[key] for key in SETTINGS if key in about}
     for key, value in settings.items():
@@ -281,7 +280,7 @@ def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, s
 
 
 def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> int | None:
-    """Return how many matches a bot plays at the same time: a web service one, by default.
+    """Return how many matches a bot plays at the same time: by default, one for a web service.
 
     Programs are started for each match, so any number of them can play.
     """
@@ -293,7 +292,7 @@ def at_once(team: str, about: Mapping[str, Any], bot: BotSpec, place: Path) -> i
 
 
 def beside(spec: str, file: Path) -> str:
-    """Return a bot argument in which a path leads from the folder of the file that names it."""
+    """Return a bot argument with its path relative to the folder of the file that names it."""
     kind = spec.partition(":")[0]
     if kind in ("http", "https", "builtin", "python", "exec"):
         return spec

@@ -1,4 +1,4 @@
-"""Tries the teams of a championship before it begins: each plays a match of its own."""
+"""Tries the teams of a championship before it begins: each plays a separate match."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from cw.matches.spec import Isolation, MatchSpec, SandboxPolicy
 RANDOM: Final = "random"
 
 CLIENTS: Final = 4
-"""Those that are tried at the same time, for each core."""
+"""Clients tried at the same time, per core."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """How far a validation has come."""
+    """The progress of a validation."""
 
     total: int
-    """Teams that are tried."""
+    """Teams to try."""
     done: int = 0
     failed: int = 0
-    """Those that have failed so far."""
+    """Teams that have failed so far."""
 
 
 Watch: TypeAlias = Callable[[Tried], None]
@@ -46,10 +46,10 @@ class Trial:
     options: dict[str, Json]
     isolation: Isolation
     seats: int | None = None
-    """How many players it has; None: the fewest that the game is for."""
+    """Number of players; None for the fewest that the game allows."""
 
     def job(self, team: Team) -> Job:
-        """Return what a worker needs to play the match of a team."""
+        """Return the job with which a worker plays a team's match."""
         spec = MatchSpec(
             id=f"validate-{team.id}",
             game=self.game,
@@ -61,7 +61,7 @@ class Trial:
         return Job(spec, {team.id: team.secrets}, judged=0)
 
     def opponents(self, team: str) -> list[BotSpec]:
-        """Return the built-in players that the match needs beside a team: random, if there are."""
+        """Return a team's built-in opponents in its match: random players, if the game has any."""
         strategies = load_strategies(self.game)
         chosen = RANDOM if RANDOM in strategies else next(iter(strategies))
         names = (name for number in count(1) if (name := f"opponent-{number}") != team)
@@ -70,9 +70,9 @@ class Trial:
 
 
 def lanes_for(game: str, sandbox: SandboxPolicy, jobs: int | None) -> int:
-    """Return how many teams are tried at the same time: by default as many as there are cores.
+    """Return how many teams are tried at the same time: by default, one per core.
 
-    Of clients it is more, as they pause before each request.
+    More for clients, as they pause before each request.
     """
     usual = cores() * (CLIENTS if "client" in load_protocol(game).transports else 1)
     return lanes_of(game, sandbox, jobs or usual)
@@ -80,7 +80,7 @@ def lanes_for(game: str, sandbox: SandboxPolicy, jobs: int | None) -> int:
 
 @dataclass(slots=True)
 class Validation:
-    """Tries teams, several at the same time, and those that fail once more, each alone."""
+    """Tries teams, several at the same time, and retries those that fail, one at a time."""
 
     trial: Trial
     lanes: int
@@ -88,10 +88,9 @@ class Validation:
     _workers: Workers = field(default_factory=Workers)
 
     async def problems(self, teams: Sequence[Team]) -> dict[str, str]:
-        """Return what is wrong with the teams that cannot play, by id.
+        """Return the problems of the teams that cannot play, by id.
 
-        Afterwards, also when cancelled, nothing of it runs. Raises Failure where this machine
-        fails.
+        Afterwards, even if cancelled, nothing of it runs. Raises Failure if this machine fails.
         """
         places, tried = asyncio.Semaphore(self.lanes), Tried(len(teams))
         suspects: list[Team] = []
@@ -109,7 +108,7 @@ class Validation:
         tasks = [asyncio.create_task(try_among_others(team)) for team in teams]
         try:
             await asyncio.gather(*tasks)
-            # Among others a bot may have been late that is quick enough in its own matches.
+            # A bot that was late among others may be quick enough in its own matches.
             again = [(team.id, await self.problem_of(team)) for team in suspects]
         finally:
             for task in tasks:
@@ -119,7 +118,7 @@ class Validation:
         return {team: problem for team, problem in again if problem is not None}
 
     async def problem_of(self, team: Team) -> str | None:
-        """Return what a team did wrong in its match, as one line; None for nothing."""
+        """Return what a team did wrong in its match, as one line, or None."""
         fault = await self._workers.judge(self.trial.job(team))
         if isinstance(fault, MatchFailure):
             return on_one_line(fault.message)

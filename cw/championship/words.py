@@ -1,4 +1,4 @@
-"""The words for what happened in matches of a championship."""
+"""Descriptions of what happened in the matches of a championship."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAULTS: Final[Mapping[str, tuple[str, str]]] = {
     "illegal": ("illegal move", "illegal moves"),
     "oversize": ("reply that was too long", "replies that were too long"),
 }
-"""The kinds of faults: one, and many of them."""
+"""The kinds of faults, in the singular and in the plural."""
 
 TIES: Final[Mapping[str, str]] = {
     "bye": "by a bye",
@@ -41,7 +41,7 @@ def fault_words(kind: str, number: int = 1) -> str:
 
 
 def counted(kinds: Iterable[str]) -> list[str]:
-    """Return faults by their number: `2 time-outs`, the most frequent first."""
+    """Return the number of faults of each kind, most frequent first: `2 time-outs`."""
     ranked = Counter(kinds).most_common()
     return [f"{number} {fault_words(kind, number)}" for kind, number in ranked]
 
@@ -50,12 +50,12 @@ NO_NAMES: Final[Mapping[str, str]] = {}
 
 
 def troubles(entries: Sequence[Entry], names: Mapping[str, str] = NO_NAMES) -> list[str]:
-    """Return a sentence on each team that failed to start, or had faults in most of its matches."""
+    """Return a sentence about each team with failed starts, or with faults in most matches."""
     return [*never_started(entries, names), *mostly_at_fault(entries, names)]
 
 
 def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
-    """Return a sentence on each team whose bot could not be started, with one of the reasons."""
+    """Return a sentence about each team whose bot could not be started, with one of the reasons."""
     starts: dict[str, list[str]] = {}
     for entry in entries:
         for fault in entry.faults:
@@ -71,9 +71,9 @@ def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[st
 
 
 def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
-    """Return a sentence on each team that made faults in most of its matches, with the last one.
+    """Return a sentence about each team with faults in most of its matches, with the last one.
 
-    Failed starts are not among them.
+    Failed starts do not count.
     """
     matches: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
@@ -101,10 +101,10 @@ def match_sentence(
     forfeits: Sequence[str | None],
     names: Mapping[str, str] = NO_NAMES,
 ) -> str:
-    """Return a sentence about a match: who won, by how much, and what went wrong.
+    """Describe a match in a sentence: who won, by how much, and what went wrong.
 
-    `result` is the match as the contest counts it; `forfeits` are, by seat, the kinds of the faults
-    that are marked; `names` are those of teams, by id.
+    `result` is the match as the contest counts it; `forfeits` are the kinds of the marked faults,
+    by seat; `names` are the names of teams, by id.
     """
     wrong = [
         f"{names.get(team, team)}: {fault_words(kind)}"
@@ -123,13 +123,13 @@ def outcome(entry: Entry, names: Mapping[str, str] = NO_NAMES) -> str:
 
 
 def by(entry: Entry) -> str:
-    """Return the reason for the end, "" for one that adds nothing."""
+    """Return the reason for the end, or "" if it adds nothing."""
     reason = entry.reason.replace("_", " ")
     return "" if reason == "finished" else f", {reason}"
 
 
 def scores(result: Result, names: Mapping[str, str] = NO_NAMES) -> str:
-    """Return the scores: `30 : 19`, of more than two players with their names."""
+    """Return the scores: `30 : 19`, or with names if there are more than two players."""
     if len(result.players) == 2:
         return " : ".join(map(number, result.scores))
     named = zip(result.players, result.scores, strict=True)
@@ -137,7 +137,7 @@ def scores(result: Result, names: Mapping[str, str] = NO_NAMES) -> str:
 
 
 def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:
-    """Return warnings, each once; what is said of several teams stands behind all their names."""
+    """Return warnings, each once; a warning about several teams follows all their names."""
     about: dict[str, dict[str, None]] = {}
     for warning in warnings:
         names, colon, rest = warning.partition(": ")

@@ -109,9 +109,9 @@ class Commands(LazyGroup):
         return list(sentences.items())
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an error of the arena is one line: exit code 2 for wrong usage, else 1.
+        """Run a command; report an ArenaError as one line: exit code 2 for wrong usage, else 1.
 
-        Ctrl-C needs no line: who pressed it knows.
+        Ctrl-C needs no line: the user knows.
         """
         try:
             return super().invoke(ctx)
@@ -135,7 +135,7 @@ def missing(name: str) -> click.Command:
 
 
 def show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    """Print the version and end, where that is wanted."""
+    """Print the version and exit, if requested."""
     if wanted and not context.resilient_parsing:
         from cw.version import version_line  # noqa: PLC0415
 

@@ -110,7 +110,7 @@ def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
 
 
 def check_checkout() -> None:
-    """Raise UsageError where the benchmark is not: a wheel does not hold it."""
+    """Raise UsageError if the benchmark is missing: wheels do not contain it."""
     if not (asset("bench") / "rows.py").is_file():
         raise UsageError(
             "the benchmark is part of the repository and not of the installed package: clone"
@@ -119,7 +119,7 @@ def check_checkout() -> None:
 
 
 def measure(part: str, effort: Effort) -> list[Row]:
-    """Run a part and say so."""
+    """Run a part, and report its start and its end."""
     module: Any = import_module(parts_known()[part])
     click.echo(f"{part}: {module.__doc__.splitlines()[0]}", err=True)
     start = monotonic()
@@ -129,7 +129,7 @@ def measure(part: str, effort: Effort) -> list[Row]:
 
 
 def show(rows: list[Row], form: str) -> None:
-    """Print the rows in the form that was asked for."""
+    """Print the rows in the requested format."""
     report: Any = import_module("bench.report")
     if form == "json":
         click.echo(json.dumps(report.document(rows)))

@@ -1,4 +1,4 @@
-"""`cw check`: what is wrong with a bot, and what to do about it."""
+"""`cw check`: what is wrong with a bot, and how to fix it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def check_command(
 
 
 def summary(findings: Sequence[Finding], total: int) -> str:
-    """Return the last line: what has failed and how, and how much was not tried for that."""
+    """Return the last line: what failed and how, and how much was not tried because of it."""
     last = findings[-1]
     if not last.failed:
         notes = sum(finding.problem is not None for finding in findings)
@@ -89,7 +89,7 @@ def summary(findings: Sequence[Finding], total: int) -> str:
 
 
 def in_words(finding: Finding) -> str:
-    """Return a step as lines for reading."""
+    """Return a step as lines of text."""
     if finding.problem is None:
         return f"ok      {finding.name}"
     problem, mark, output = finding.problem.partition(ERROR_OUTPUT)

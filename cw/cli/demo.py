@@ -34,13 +34,13 @@ from cw.web.settings import SiteSettings
 
 TEAMS = ("alice", "bob")
 FRAME = 0.1
-"""Seconds between two pictures in the terminal."""
+"""Seconds between two frames in the terminal."""
 
 STOPPING = 2.0
-"""Seconds that a client has to end by itself."""
+"""Seconds that clients have to exit by themselves."""
 
 LINGER = 3.0
-"""Seconds that the server stays for a browser to show the end, where nobody is at the terminal."""
+"""Seconds that the server stays for a browser to show the end, if nobody is at the terminal."""
 
 
 NEXT = """
@@ -116,7 +116,7 @@ def listen_somewhere(port: int) -> socket.socket:
 
 @contextmanager
 def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Run a client for each team while the block runs; end them with it."""
+    """Run a client for each team while the block runs, and end them with it."""
     with TemporaryDirectory(prefix=prefix("demo")) as folder:
         processes = [start(team, server, fast, Path(folder)) for team in TEAMS]
         try:
@@ -131,7 +131,7 @@ def clients(server: str, fast: bool) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def start(team: str, server: str, fast: bool, folder: Path) -> subprocess.Popen[bytes]:
-    """Start game_ai.py for a team; what it prints goes to a file."""
+    """Start game_ai.py for a team, with its output in a file."""
     environment = os.environ | {"CW_SERVER": server, "CW_PAUSE": "0" if fast else "0.2"}
     with (folder / f"{team}.log").open("wb") as log:
         return subprocess.Popen(
@@ -144,7 +144,7 @@ def start(team: str, server: str, fast: bool, folder: Path) -> subprocess.Popen[
 
 
 def stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Let the clients end by themselves for a moment, then end them."""
+    """Wait a moment for the clients to exit, then kill them."""
     until = time.monotonic() + STOPPING
     for process in processes:
         try:
@@ -189,7 +189,7 @@ def picture(observation: CircuitObservation) -> RenderableType:
 
 
 def result(observation: CircuitObservation) -> str:
-    """Return in one line how the match ended."""
+    """Return one line about how the match ended."""
     snapshot = observation.snapshot
     state, turns = snapshot.state, len(snapshot.turns)
     winner = snapshot.teams[(state.winner or 1) - 1]

@@ -1,4 +1,4 @@
-"""`cw doctor`: which of the tools that the arena can use this machine has."""
+"""`cw doctor`: which of the tools that the arena can use are on this machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PORT = 5000
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What was found about one thing."""
+    """The finding about one item."""
 
     name: str
     ok: bool
@@ -76,13 +76,13 @@ def needed() -> Iterator[Diagnosis]:
 
 
 def useful() -> Iterator[Diagnosis]:
-    """Check what some commands and tests use."""
+    """Check what only some commands and tests use."""
     browsers = ("chromium", "chromium-browser", "google-chrome")
     browser = next(filter(None, map(shutil.which, browsers)), None)
     yield Diagnosis(
         "Chromium", browser is not None, False, browser or "none", "for the browser tests"
     )
-    # Before programs are started here, which sweeps too.
+    # Sweep before starting any program here, as that sweeps too.
     swept = sweep()
     problem = bubblewrap.problem()
     advice = "it keeps bots away from your files and network (Linux)"
@@ -97,7 +97,7 @@ def useful() -> Iterator[Diagnosis]:
 
 
 def packages() -> list[str]:
-    """Name the packages that the arena is built on."""
+    """Return the names of the packages that the arena depends on."""
     try:
         lines = requires("circuit-wars") or []
     except PackageNotFoundError:
@@ -114,7 +114,7 @@ def check_package(package: str) -> Iterator[Diagnosis]:
 
 
 def check_games() -> Iterator[Diagnosis]:
-    """Name the games of other packages, and those among them that cannot be played."""
+    """Report the games of other packages, including those that cannot be played."""
     for game in installed_games():
         yield Diagnosis(f"game {game.name}", True, False, f"{game.package} {game.version}")
     for left_out in games_left_out():
@@ -129,7 +129,7 @@ def commands() -> Iterator[Diagnosis]:
 
 
 def check_port() -> Diagnosis:
-    """Find out whether the port of the clients is free."""
+    """Check whether the port of the clients is free."""
     try:
         listen("127.0.0.1", PORT).close()
     except UsageError as error:
@@ -138,7 +138,7 @@ def check_port() -> Diagnosis:
 
 
 def table(findings: list[Diagnosis]) -> Table:
-    """Lay out the findings for reading."""
+    """Return the findings as a table."""
     grid = Table(title=f"Circuit Wars {__version__} on {platform.platform()}", title_justify="left")
     for heading in ("", "what", "found", "to do"):
         grid.add_column(heading)

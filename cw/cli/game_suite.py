@@ -15,14 +15,14 @@ from cw.visible import visible
 
 
 class Answer(NamedTuple):
-    """What came of a check."""
+    """The result of a check."""
 
     check: str
     sentence: str
     problem: str
     """"" if the game passed it."""
     place: str
-    """The innermost line of code that raised it, for what is not a refusal of ours."""
+    """The innermost line of code that raised an error, unless a check of ours raised it."""
 
 
 @click.command("test-game")
@@ -59,12 +59,12 @@ def test_game(game: str, options: tuple[str, ...], chosen: tuple[str, ...], as_j
 
 
 def outcome_of(name: str, check: Check, tried: Subject) -> Answer:
-    """Try a game."""
+    """Run a check on a game."""
     try:
         check(tried)
     except BrokenPromise as error:
         return Answer(name, sentence_of(check), str(error), "")
-    # It is code of others: whatever it raises is told, with its place.
+    # Third-party code: report whatever it raises, with its place.
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -73,7 +73,7 @@ def outcome_of(name: str, check: Check, tried: Subject) -> Answer:
 
 
 def line_of(answer: Answer) -> str:
-    """Return an answer for reading."""
+    """Return a result as a line of text."""
     if not answer.problem:
         return f"ok      {answer.check:<24} {answer.sentence}"
     where = f"\n{'':<33}{answer.place}" if answer.place else ""

@@ -1,4 +1,4 @@
-"""Groups of commands that suggest the command that was meant, and describe each in a sentence."""
+"""Groups of commands that suggest the intended command, and describe each in a sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from cw.errors import choices, short
 
 LONGEST_SENTENCE: Final = 1000
-"""Characters of a sentence about a command; what is long is wrapped, not cut."""
+"""Most characters of a sentence about a command; long ones are wrapped, not cut."""
 
 
 GROUP: Final = "cw.commands"
@@ -22,12 +22,12 @@ INSTALL_HUB: Final = 'pip install -e ".[hub]"'
 
 
 class HelpfulGroup(click.Group):
-    """A group whose list of commands holds whole sentences."""
+    """A group whose list of commands has whole sentences."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; say which there are where there is none of that name."""
+        """Find a command; raise a UsageError with the alternatives if there is none."""
         name = args[0]
         is_option = name.startswith("-")
         if not is_option and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
@@ -56,23 +56,23 @@ class Place(NamedTuple):
     where: str | None
     """The command as `module:name`; None if another package has it."""
     sentence: str
-    """The first sentence of its help, which would else have to be loaded for the list."""
+    """The first sentence of its help; otherwise the list would have to load the command."""
 
 
 class LazyGroup(HelpfulGroup):
-    """A group that loads a command when it is called, and none for its list of commands."""
+    """A group that loads a command when it is called, and none to list them."""
 
     def __init__(self, *args: Any, places: Mapping[str, Place], **kwargs: Any) -> None:
-        """Hold the places of the commands, in the order in which they are listed."""
+        """Store the places of the commands, in the order of the list."""
         super().__init__(*args, **kwargs)
         self.places = places
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in their order."""
+        """Return the names of the commands, in order."""
         return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command."""
+        """Load a command; return None if there is none of that name."""
         place = self.places.get(cmd_name)
         if place is None or place.where is None:
             return None

@@ -20,7 +20,7 @@ from cw.pictures.raster import png as as_png
 from cw.pictures.svg import svg as as_svg
 
 LARGEST_FILE = 16 * 1024 * 1024
-"""Bytes of a map that are read; each game has a limit of its own below."""
+"""Most bytes read of a map; each game has a lower limit of its own."""
 
 IN = click.Path(path_type=Path)
 OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -111,14 +111,14 @@ def make_library(maker: AnyMapMaker, /, players: int, seed: int, folder: Path) -
 
 
 def refuse_overwriting(files: list[Path]) -> None:
-    """Raise UsageError for the first file that is there."""
+    """Raise UsageError for the first file that exists."""
     for file in files:
         if file.exists():
             raise UsageError(f"{file} exists already; --force overwrites it")
 
 
 def in_words(facts: dict[str, Json]) -> str:
-    """Return the figures of a map as a line for reading."""
+    """Return the figures of a map as a line of text."""
     return ", ".join(
         str(value) if name == "file" else f"{name} {value}"
         for name, value in facts.items()
@@ -144,7 +144,7 @@ def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
 
 
 def find_error(maker: AnyMapMaker, file: Path) -> str | None:
-    """Return what is wrong with a file, None if nothing is."""
+    """Return what is wrong with a file, or None."""
     try:
         read(maker, file)
     except UsageError as error:
@@ -185,7 +185,7 @@ def map_in_letters(lines: Sequence[str]) -> Text:
 
 
 def read(maker: AnyMapMaker, file: Path) -> Json:
-    """Read the map of a file; raise UsageError if that is none."""
+    """Read the map in a file; raise UsageError if invalid."""
     try:
         with file.open("rb") as source:
             data = source.read(LARGEST_FILE)
@@ -195,7 +195,7 @@ def read(maker: AnyMapMaker, file: Path) -> Json:
 
 
 def write(file: Path, data: bytes) -> None:
-    """Write a file, and the folders it is in; raise UsageError where that is not possible."""
+    """Write a file and its folders; raise UsageError if that fails."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)

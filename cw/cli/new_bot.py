@@ -35,7 +35,7 @@ def new_bot_command(game: str | None, language: str | None, folder: Path | None)
 
 
 def next_steps(game: str, language: Language, folder: Path) -> list[str]:
-    """Return what to type, first of all to install what this machine lacks."""
+    """Return what to type, beginning with how to install what this machine lacks."""
     lacking = language.missing()
     install = [f"apt install {language.packages}    ({', '.join(lacking)} is missing here)"]
     build = [language.build] if language.build else []
@@ -48,5 +48,5 @@ def next_steps(game: str, language: Language, folder: Path) -> list[str]:
 
 
 def quoted(bot: str) -> str:
-    """Return a bot as a shell takes it."""
+    """Return a bot quoted for a shell."""
     return f'"{bot}"' if " " in bot else bot

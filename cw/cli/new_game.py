@@ -1,4 +1,4 @@
-"""`cw new-game`: a game of one's own, as a package that can be played at once."""
+"""`cw new-game`: a game of your own, as a package that can be played at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPTION: Final = click.option(
 
 
 def read_option(text: str) -> tuple[str, Json]:
-    """Read `key=value`; a value that is no JSON is text."""
+    """Read `key=value`; a value that is not JSON is text."""
     key, equals, value = text.partition("=")
     if not equals:
         raise click.UsageError(f"--option takes KEY=VALUE, not {text!r}")

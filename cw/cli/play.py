@@ -36,7 +36,7 @@ from cw.replays import document as replay
 from cw.replays.outputs import Output, write_outputs
 
 PACE = 0.25
-"""Seconds that every action of a bot takes at least in the browser, unless --delay is given."""
+"""Least seconds per action of a bot in the browser, unless --delay is given."""
 
 
 @click.command()
@@ -178,7 +178,7 @@ def play(
 
 
 def keeper(specs: Sequence[MatchSpec], out: Path | None) -> Callable[[int, MatchResult], Played]:
-    """Return what writes the replay of a match that is over, if one is wanted."""
+    """Return what writes the replay of a finished match, if one is wanted."""
 
     def keep(number: int, result: MatchResult) -> Played:
         file = write_replay(result, out, number if len(specs) > 1 else None)
@@ -195,7 +195,7 @@ def play_match(
 
 
 def watching(stderr: Stderr, visible_turns: bool, delay: float) -> AbstractContextManager[OnTurn]:
-    """Show a match on the terminal while the block runs, if that is asked for."""
+    """Show a match in the terminal while the block runs, if requested."""
     if not visible_turns:
         return nullcontext(lambda _: None)
     watched: AbstractContextManager[OnTurn] = resolve_name("cw.cli.output.watching:watching")(
@@ -205,7 +205,7 @@ def watching(stderr: Stderr, visible_turns: bool, delay: float) -> AbstractConte
 
 
 def write_replay(result: MatchResult, out: Path | None, number: int | None) -> Path | None:
-    """Write the replay where it was asked for; None if it was not."""
+    """Write the replay and return its file; None if no replay was requested."""
     if out is None:
         return None
     game, seed = result.replay["game"], result.replay["seed"]

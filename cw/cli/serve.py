@@ -28,7 +28,7 @@ from cw.web.live.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 
 REPLAYS: Final = Path("replays")
-"""Where matches are saved unless another folder is chosen; `cw play` puts its replays there too."""
+"""The default folder for saved matches; `cw play` puts its replays there too."""
 
 
 @click.command()
@@ -183,13 +183,13 @@ def serve(
 
 
 def folder_of_replays(chosen: Path | None, *, wanted: bool, uploads: bool) -> Path | None:
-    """Return the folder of the replays, None for none; the usual one is made if it is not there.
+    """Return the folder of the replays, or None; the default one is created if it is missing.
 
-    Raises UsageError for a folder that is chosen and not wanted.
+    Raises UsageError if a folder is chosen but not wanted.
     """
     if not wanted and chosen is not None:
         raise UsageError("choose either --replays or --no-replays")
-    # Into the usual folder nobody but this server puts anything.
+    # Nobody but this server puts anything into the default folder.
     if chosen is not None or not wanted or uploads:
         return chosen
     try:
@@ -201,7 +201,7 @@ def folder_of_replays(chosen: Path | None, *, wanted: bool, uploads: bool) -> Pa
 
 
 def say_addresses(listener: socket.socket) -> None:
-    """Say what people at other machines type."""
+    """Print the addresses that people on other machines type."""
     addresses = addresses_in_networks(listener)
     for address in addresses:
         click.echo(f"On other machines: {address}/")
@@ -223,7 +223,7 @@ def has_programs(opponents: Opponents) -> bool:
 
 
 def read_opponents(named: Sequence[tuple[str, str]], settings: Sequence[str]) -> Opponents:
-    """Read the bots that people may choose; raise UsageError for what means nothing."""
+    """Read the bots that people may choose; raise UsageError if invalid."""
     arguments = read_bots([spec for _, spec in named], settings)
     opponents: dict[str, list[BotSpec]] = {}
     for (game, _), bot in zip(named, arguments.bots, strict=True):

@@ -85,7 +85,7 @@ def simulate_command(
 
 
 def summary(names: Sequence[str], played: Sequence[Played]) -> dict[str, Json]:
-    """Sum up a series of matches; strategies in the order in which they were given."""
+    """Summarise a series of matches, with the strategies in the given order."""
     rows = tallies(names, [(match.spec, match.result) for match in played])
     return {
         "game": played[0].spec.game,

@@ -16,7 +16,7 @@ from cw.games.registry import load_game
 from cw.games.rules import Json
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
-"""Bytes; a state of the largest End of Codes game is below 16 MiB."""
+"""Most bytes of a line; a state of the largest End of Codes game is below 16 MiB."""
 
 
 @click.command()
@@ -63,7 +63,7 @@ def answer_lines(game: Game, answer: Callable[[Game, dict[str, Json]], Json]) ->
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Return the lines that are not empty; one that is too long comes cut, its rest is lost."""
+    """Yield the lines that are not empty; too long a line is cut, and its rest discarded."""
     while line := stream.readline(LONGEST_LINE):
         rest = line
         while not rest.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
@@ -73,7 +73,7 @@ def read_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def read_object(line: bytes) -> dict[str, Json]:
-    """Read a JSON object; raise ProtocolError for anything else."""
+    """Read a JSON object; raise ProtocolError if invalid."""
     try:
         document = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -97,7 +97,7 @@ def step_line(game: Game, line: dict[str, Json]) -> Json:
 
 
 def observe_line(game: Game, line: dict[str, Json]) -> Json:
-    """Answer one line of `cw observe`; what it says beside state and player are options."""
+    """Answer one line of `cw observe`; its members besides state and player are options."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'")
     options = {key: value for key, value in line.items() if key not in ("state", "player")}
@@ -108,7 +108,7 @@ def observe_line(game: Game, line: dict[str, Json]) -> Json:
 
 
 def start_state(game: Game, line: dict[str, Json], options: dict[str, Json]) -> Any:
-    """Return the start state that the options of a line ask for."""
+    """Return the start state for the options of a line."""
     if "state" not in line:
         raise ProtocolError("the line has no 'state'; null asks for the start state")
     settings = {"players": game.rules.seats.start, "seed": 0} | options
@@ -116,7 +116,7 @@ def start_state(game: Game, line: dict[str, Json], options: dict[str, Json]) -> 
 
 
 def read_member(line: dict[str, Json], name: str) -> dict[str, Json]:
-    """Return an object that a line may hold; raise ProtocolError if it is something else."""
+    """Return an optional object of a line; raise ProtocolError if it is something else."""
     member = line.get(name)
     if member is not None and not isinstance(member, dict):
         raise ProtocolError(f"'{name}' must be an object, not {short(member)}")

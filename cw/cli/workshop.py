@@ -1,4 +1,4 @@
-"""`cw workshop`: a bot is written and tried in the browser."""
+"""`cw workshop`: writing and trying a bot in the browser."""
 
 from __future__ import annotations
 

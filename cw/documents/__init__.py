@@ -1,8 +1,8 @@
-"""Reads documents as values of their types, on any thread.
+"""Decodes documents into typed values, safely from any thread.
 
-msgspec learns a type when it first reads one, and caches what it knows before it knows all of it:
-a second thread that reads the same type at that moment crashes the process. So types are learned
-here, one after the other.
+msgspec analyses a type on first use, and caches the result before it is complete: a second thread
+that decodes the same type at that moment crashes the process. So types are analysed here, under a
+lock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEARNING: Final = threading.Lock()
 
 
 def learn(kind: Any) -> None:
-    """Let any thread read a type from now on."""
+    """Make a type safe to decode in any thread."""
     if kind not in LEARNED:
         with LEARNING:
             msgspec.json.Decoder(kind)
@@ -27,7 +27,7 @@ def learn(kind: Any) -> None:
 
 
 def decode(data: bytes | str, kind: type[T]) -> T:
-    """Return the value that JSON is, as msgspec does; raise its DecodeError for anything else."""
+    """Decode JSON like msgspec; raise its DecodeError if invalid."""
     learn(kind)
     try:
         return msgspec.json.decode(data, type=kind)
@@ -38,6 +38,6 @@ def decode(data: bytes | str, kind: type[T]) -> T:
 
 
 def convert(value: Any, kind: type[T], *, strict: bool = True, str_keys: bool = False) -> T:
-    """Return the value that a document is, as msgspec does; raise its errors."""
+    """Convert a document to a type like msgspec; raise its errors."""
     learn(kind)
     return msgspec.convert(value, kind, strict=strict, str_keys=str_keys)

@@ -1,4 +1,4 @@
-"""Texts as cells of files of comma-separated values, which spreadsheets read."""
+"""Texts for cells of CSV files, which spreadsheets open."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from typing import Any, Final
 
 CELL: Final = re.compile(r'((?:^|[;,\t\r\n])[;,\s"]*)([=+\-@\uff1d\uff0b\uff0d\uff20]?)')
-"""What may come before a cell, and the sign that would make it a formula, full-width or not.
+"""What may precede a cell, and the character that would make it a formula, full-width or not.
 
-Any separator in a text may begin a cell: spreadsheets take that of their country, often a
-semicolon, or several at once.
+Any separator in a text may begin a cell: spreadsheets use their country's, often a semicolon, or
+several at once.
 """
 
 
 def harmless(value: Any) -> Any:
-    """Return a value in which a spreadsheet finds no formula, whatever separates its cells.
+    """Return a value in which a spreadsheet finds no formula, whatever its cell separator.
 
     >>> [harmless(value) for value in ("=1+1", "x; =1+1", "x - 1; y", -1)]
     ["'=1+1", "x; '=1+1", 'x - 1; y', -1]

@@ -1,8 +1,8 @@
-"""Reads TOML within bounds that are checked before the parser builds anything.
+"""Parses TOML within bounds that are checked before the parser builds anything.
 
-`tomllib` needs memory and time in proportion to the square of the parts of a key, recurses for
-each nested list, and reads whole numbers of any length, which Python then refuses to print. A
-linear scan rejects such files first.
+`tomllib` needs memory and time quadratic in the parts of a key, recurses for each nested list, and
+accepts integers of any length, which Python then refuses to print. A linear scan rejects such files
+first.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ MOST_PARTS: Final = 4
 """Parts of a key: `settings.boards.options.size`."""
 
 MOST_DIGITS: Final = 20
-"""Digits of a number; those of 64 bits have up to 20."""
+"""Digits of a number; 64-bit integers have up to 20."""
 
 MOST_VALUES: Final = 20_000
-"""Keys, tables and lists of a file. One takes up to 4 KB of memory."""
+"""Keys, tables and lists per file. Each takes up to 4 KB of memory."""
 
 DEEPEST: Final = 8
-"""Nested lists and inline tables."""
+"""Nesting of lists and inline tables."""
 
 TOKEN: Final = re.compile(
     r"""
@@ -45,7 +45,7 @@ TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""What strings and comments contain is no part of the rest, so they are tokens of their own."""
+"""Strings and comments are tokens of their own, so that their contents are not scanned."""
 
 LONG_NUMBER: Final = re.compile(
     rf"0[xob](?:_?[0-9A-Fa-f]){{{MOST_DIGITS + 1}}}|(?:[0-9]_?){{{MOST_DIGITS + 1}}}"
@@ -53,7 +53,7 @@ LONG_NUMBER: Final = re.compile(
 
 
 def read_toml(file: Path, largest: int) -> dict[str, Any]:
-    """Read a file of at most so many bytes; raise UsageError, with its name, for any other."""
+    """Parse a file of at most `largest` bytes; otherwise raise UsageError with its name."""
     try:
         with file.open("rb") as source:
             return parse_toml(source.read(largest + 1), largest)
@@ -64,9 +64,9 @@ def read_toml(file: Path, largest: int) -> dict[str, Any]:
 
 
 def parse_toml(data: bytes, largest: int) -> dict[str, Any]:
-    """Return the table of a text of at most so many bytes; raise UsageError for any other.
+    r"""Return the table in a text of at most `largest` bytes; raise UsageError if invalid.
 
-    >>> parse_toml(b"[teams.red]\\nbot = 'red/bot.py'", 1024)
+    >>> parse_toml(b"[teams.red]\nbot = 'red/bot.py'", 1024)
     {'teams': {'red': {'bot': 'red/bot.py'}}}
     """
     if len(data) > largest:
@@ -80,9 +80,9 @@ def parse_toml(data: bytes, largest: int) -> dict[str, Any]:
 
 
 def check_bounds(text: str) -> None:
-    """Raise UsageError for a text that would take too much to parse.
+    """Raise UsageError if a text would take too much to parse.
 
-    What follows a string that does not end is not looked at: the parser stops there, too.
+    Nothing after an unterminated string is checked: the parser stops there too.
     """
     parts = values = depth = 0
     before = ""

@@ -1,1 +1,1 @@
-"""Drawing the boards of games: shapes, colours, and scenes of a match."""
+"""Drawing game boards: shapes, colours, and scenes of a match."""

@@ -1,4 +1,4 @@
-"""Elements that the boards of several games share; lengths are in cells unless in pixels."""
+"""Elements shared by the boards of several games; lengths are in cells unless in pixels."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from cw.drawing.scenes import Scene
 from cw.drawing.shapes import Circle, Point, Polygon, Rectangle, Shape, Stroke, Text
 
 LETTERED: Final = 6
-"""The least radius of a disc with a letter, in pixels."""
+"""The minimum radius of a disc with a letter, in pixels."""
 
 MARKED: Final = 3
-"""The least radius, in pixels, at which the shapes of marks can be told apart."""
+"""The minimum radius, in pixels, at which the shapes of marks are distinguishable."""
 
 GRIDDED: Final = 5
-"""The least size of a cell with grid lines, in pixels."""
+"""The minimum size of a cell with grid lines, in pixels."""
 
 TICK: Final = 11
 """The font size of the numbers around a board, in pixels."""
 
 
 def disc(scene: Scene[Any], seat: int, middle: Point, r: float) -> Iterator[Shape]:
-    """Yield a disc with its player's letter, or the player's mark where it is too small for one."""
+    """Yield a disc with its player's letter, or with the player's mark if it is too small."""
     fill = scene.colour(seat)
     pixels = scene.scale * r
     if seat >= 0 and MARKED <= pixels < LETTERED:
@@ -39,14 +39,14 @@ def disc(scene: Scene[Any], seat: int, middle: Point, r: float) -> Iterator[Shap
 
 
 def ring(middle: Point, r: float, width: float, fill: str, dashes: int) -> Iterator[Shape]:
-    """Yield the dashes of a broken ring."""
+    """Yield the dashes of a dashed ring."""
     for dash in range(dashes):
         yield arc(middle, r, width, fill, (dash / dashes, (dash + 0.55) / dashes))
 
 
 @lru_cache(4096)
 def arc(middle: Point, r: float, width: float, fill: str, part: tuple[float, float]) -> Polygon:
-    """Return a part of a ring, from start to end clockwise: 0 is at the top, 1 a full turn."""
+    """Return an arc of a ring, from start to end clockwise: 0 is at the top, 1 a full turn."""
     start, end = part
     steps = max(2, int(40 * (end - start)) + 1)
     angles = [2 * pi * (start + (end - start) * step / steps) - pi / 2 for step in range(steps + 1)]
@@ -65,7 +65,7 @@ def cross(
 
 
 def arrow(start: Point, end: Point, width: float, fill: str, broken: bool) -> Iterator[Shape]:
-    """Yield a line, dashed if `broken`, and a head at its end."""
+    """Yield a line, dashed if `broken`, with a head at its end."""
     (x, y), (to_x, to_y) = start, end
     angle, length = atan2(to_y - y, to_x - x), hypot(to_x - x, to_y - y)
     head = width * 3
@@ -95,7 +95,7 @@ def grid(scale: float, width: int, height: int, fill: str) -> Iterator[Shape]:
 
 
 def axes(scene: Scene[Any], columns: int, rows: int) -> Iterator[Shape]:
-    """Yield the numbers of columns below the board, and of rows to its left from the bottom up."""
+    """Yield column numbers below the board, and row numbers to its left from the bottom up."""
     step = step_of(scene.scale)
     for column in range(0, columns, step):
         yield tick(scene, column, column + 0.5, rows + 12 / scene.scale)
@@ -104,7 +104,7 @@ def axes(scene: Scene[Any], columns: int, rows: int) -> Iterator[Shape]:
 
 
 def step_of(scale: float) -> int:
-    """Return the number of cells from one number around the board to the next."""
+    """Return the number of cells between two numbers around the board."""
     return next((step for step in (1, 2, 5, 10, 20, 50, 100) if step * scale >= 22), 200)
 
 

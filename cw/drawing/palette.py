@@ -1,7 +1,7 @@
-"""Colours, letters and marks of players, and all other colours, the same as in static/viewer/.
+"""Colours, letters and marks of players, and all other colours; the same as in static/viewer/.
 
-The colours of players can be told apart with every kind of colour vision; their letters and marks
-do not depend on colour at all.
+The players' colours are distinguishable with every kind of colour vision; letters and marks do not
+depend on colour at all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COLOURS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Inks:
-    """The colours that belong to no player."""
+    """The colours of everything but players."""
 
     ground: str
     ink: str

@@ -1,4 +1,4 @@
-"""A scene, one frame of a match to be drawn, and a game's description of its pictures."""
+"""A scene (one frame of a match to draw), and how a game is drawn."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from cw.drawing.palette import Inks, colour_of, inks
 from cw.drawing.shapes import Shape
 
 LARGEST_SIDE: Final = 4096
-"""The most cells in a row or a column of a board."""
+"""Maximum cells in a row or a column of a board."""
 
 BEFORE: Final = 3
-"""The number of earlier frames that a scene holds: trails and crosses fade over as many."""
+"""Number of earlier frames in a scene: trails and crosses fade over that many."""
 
 MOST_PLAYERS: Final = 1000
 
 STILL: Final = (960, 96)
-"""The longer side of the board of a still, and the largest size of a cell, in pixels."""
+"""The longer side of the board of a still, and the maximum cell size, in pixels."""
 
 MARGIN: Final = 16
 """The margin of a board in pixels."""
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class DrawnPlayer(msgspec.Struct, frozen=True):
-    """A player by the game's own number or id, and by the name of its bot."""
+    """A player, by the game's own number or id, and by the name of its bot."""
 
     player: Key
     name: str
@@ -58,7 +58,7 @@ class Picture(Generic[F]):
     """Returns the score of every seat for the caption."""
 
     counted: tuple[str, str]
-    """The unit of the scores, singular and plural; "" for a game that shows no scores."""
+    """The unit of the scores, singular and plural; "" if the game shows no scores."""
 
     dark: bool = False
     numbered: bool = False
@@ -67,7 +67,7 @@ class Picture(Generic[F]):
 
 @dataclass(frozen=True, slots=True)
 class Scene(Generic[F]):
-    """The frame after `turn` turns, and the turns and frames that led to it."""
+    """The frame after `turn` turns, and the turns and frames before it."""
 
     picture: Picture[F]
     players: tuple[DrawnPlayer, ...]
@@ -77,7 +77,7 @@ class Scene(Generic[F]):
 
     frame: F
     past: tuple[F, ...]
-    """The frames before it, the latest first, at most BEFORE."""
+    """The preceding frames, the latest first, at most BEFORE."""
 
     scale: float
     """The size of a cell in pixels."""
@@ -92,7 +92,7 @@ class Scene(Generic[F]):
 
     @property
     def actions(self) -> Mapping[str, Any]:
-        """The actions, by player, of the turn that led here; none at the start."""
+        """The actions, by player, of the turn that led to this frame; none at the start."""
         return self.turns[self.turn - 1]["actions"] if self.turn else {}
 
     def seat(self, player: Key) -> int:
@@ -105,7 +105,7 @@ class Scene(Generic[F]):
 
 
 def counts(scene: Scene[Any], owners: Iterable[Key]) -> list[int]:
-    """Return how many things every player has, given whose each thing is."""
+    """Return how many things each player owns, given the owner of each thing."""
     owned = Counter(map(scene.seat, owners))
     return [owned[seat] for seat in range(len(scene.players))]
 
@@ -113,14 +113,14 @@ def counts(scene: Scene[Any], owners: Iterable[Key]) -> list[int]:
 def fitting(extent: tuple[float, float], pixels: int, largest: int) -> float:
     """Return the size of a cell in pixels, at most `largest`, for a board of about `pixels`.
 
-    It is a whole number, so that cells have sharp edges, unless it is less than 1.
+    It is an integer, for sharp edges, unless it is less than 1.
     """
     scale = pixels / max(extent)
     return min(largest, int(scale + 0.5)) if scale >= 1 else scale
 
 
 def understood(value: Any, kind: type[T]) -> T | None:
-    """Return an action as a value of a type; None if it is not one, as refused actions may be."""
+    """Convert an action to a type; None if that fails, as refused actions may be anything."""
     try:
         return documents.convert(value, kind)
     except msgspec.ValidationError:

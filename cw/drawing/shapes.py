@@ -1,7 +1,7 @@
 """Shapes as frozen values, and the sheets that contain them; painters turn these into files.
 
-An animation has millions of shapes: as structs they are made and compared several times faster
-than dataclasses.
+An animation has millions of shapes: structs are created and compared several times faster than
+dataclasses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Rectangle(msgspec.Struct, frozen=True, gc=False):
 
 
 class Polygon(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
-    """A filled polygon, or only its outline if `stroke`, its width, is not 0."""
+    """A filled polygon, or its outline if the stroke width is not 0."""
 
     points: tuple[Point, ...]
     fill: str
@@ -36,7 +36,7 @@ class Polygon(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 
 class Circle(msgspec.Struct, frozen=True, gc=False):
-    """A disc around (`x`, `y`), or only a ring if `stroke`, its width, is not 0."""
+    """A disc around (`x`, `y`), or a ring if the stroke width is not 0."""
 
     x: float
     y: float
@@ -82,7 +82,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A whole picture, with lengths in pixels; `title` describes it in a line."""
+    """A whole picture, with lengths in pixels; `title` is a one-line description."""
 
     width: int
     height: int

@@ -1,4 +1,4 @@
-"""The games as environments of PettingZoo and Gymnasium, for reinforcement learning."""
+"""The games as PettingZoo and Gymnasium environments, for reinforcement learning."""
 
 try:
     from cw.envs.environments import AgentEnv, TurnEnv, aec_env, parallel_env

@@ -22,12 +22,12 @@ LARGEST_SEED: Final = 2**31 - 1
 
 
 class AgentGame:
-    """A game whose players are agents, and bots in the seats that are given away."""
+    """A game whose players are agents, with bots in the seats given to them."""
 
     def __init__(
         self, name: str, players: int | None, bots: Mapping[str, Bot], options: Mapping[str, Json]
     ) -> None:
-        """Seat everybody; raise UsageError for what makes no game."""
+        """Seat everybody; raise UsageError if the arguments are invalid."""
         game, spaces = load_game(name), load_spaces(name)
         number = fewest(game.rules.seats) if players is None else players
         if number not in game.rules.seats:
@@ -64,11 +64,11 @@ class AgentGame:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome; None while the game goes on."""
+        """The outcome, or None while the game is running."""
         return self.table.game.rules.outcome(self.table.state)
 
     def reset(self, seed: int | None) -> None:
-        """Begin the game of a seed; without one, that of the next seed after the last given one."""
+        """Begin the game of a seed; without one, draw it from the last given seed."""
         if seed is not None:
             self.rng = Random(seed)
         drawn = self.rng.randint(0, LARGEST_SEED) if seed is None else seed
@@ -84,7 +84,7 @@ class AgentGame:
         return [agent for agent, player in self.seats.items() if player in to_move]
 
     def turn(self, actions: Mapping[str, Any]) -> None:
-        """Play a turn with the actions of the agents, and on until one of them owes another."""
+        """Play a turn with the actions of the agents, and go on until one of them owes another."""
         self._play({self.seats[agent]: action for agent, action in actions.items()})
         self._play_alone()
 
@@ -106,17 +106,17 @@ class AgentGame:
         return self.translation.observation(self.seats[agent])
 
     def read(self, agent: str, value: Any) -> Any:
-        """Return an agent's action for the rules; raise UsageError for what is none."""
+        """Return an agent's action for the rules; raise UsageError if invalid."""
         try:
             return self.translation.action(self.seats[agent], value)
         except UsageError as error:
             raise UsageError(f"{agent}: {error}") from None
 
     def rewards(self) -> dict[str, float]:
-        """Return what each agent has from the outcome, 0 while there is none.
+        """Return the reward of each agent: 0 until there is an outcome.
 
-        It is the share of the others who stand behind it, less the share of those before it: from
-        -1 for the last to 1 for the first; with two players 1, 0 or -1.
+        It is the share of the other players ranked behind it, minus the share ranked before it:
+        from -1 for the last to 1 for the first; with two players 1, 0 or -1.
         """
         outcome = self.outcome
         if outcome is None:
@@ -125,7 +125,7 @@ class AgentGame:
         return {agent: reward(outcome, player, players) for agent, player in self.seats.items()}
 
     def drawn(self) -> str:
-        """Return the board as it is drawn in a terminal, with its colours as escapes."""
+        """Return the board as drawn in a terminal, with colours as escape sequences."""
         text = StringIO()
         console = Console(file=text, force_terminal=True, color_system="256", soft_wrap=True)
         console.print(load_terminal(self.table.game.name)(self.frame))
@@ -149,7 +149,7 @@ def fewest(seats: range) -> int:
 
 
 def reward(outcome: Outcome, player: Player, players: Sequence[Player]) -> float:
-    """Return the reward of a player; those without a rank stand behind all who have one."""
+    """Return the reward of a player; players without a rank count as behind all who have one."""
     mine, *others = (
         outcome.ranks.get(each, len(players) + 1)
         for each in (player, *(other for other in players if other != player))

@@ -1,4 +1,4 @@
-"""The two kinds of environments: agents one after the other, and all at the same time."""
+"""The two kinds of environments: agents act in turn, or all at the same time."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def aec_env(
 ) -> TurnEnv:
     """Return a game in which agents act one after the other.
 
-    In a game that is played at the same time they are asked in seat order, and the turn is played
-    when all have answered. `bots` gives seats to opponents, as `{"player_1": "builtin:random"}`:
+    In a game of simultaneous moves, agents are asked in seat order, and the turn is played when all
+    have answered. `bots` gives seats to opponents, as `{"player_1": "builtin:random"}`:
     `builtin:NAME`, `python:PATH[:NAME]`, a class or a function; `render_mode` is `ansi`,
-    `rgb_array` or None; the rest are options of the game. Raises UsageError for what makes no game.
+    `rgb_array` or None; the rest are options of the game. Raises UsageError if the arguments are
+    invalid.
 
     >>> env = aec_env("hexagon", size=3)
     >>> env.reset(seed=1)
@@ -53,7 +54,7 @@ def parallel_env(
 ) -> AgentEnv:
     """Return a game in which all agents act at the same time; arguments as for `aec_env`.
 
-    Raises UsageError for a game that is played in turns, and for what makes no game.
+    Raises UsageError for a game that is played in turns, and for invalid arguments.
 
     >>> env = parallel_env("paint", players=3, turns=1)
     >>> observations, _ = env.reset(seed=1)
@@ -69,14 +70,14 @@ def parallel_env(
 
 
 def check_mode(render_mode: str | None) -> None:
-    """Raise UsageError for a mode in which nothing is rendered."""
+    """Raise UsageError for an unknown render mode."""
     if render_mode not in (None, *RENDER_MODES):
         modes = ", ".join(RENDER_MODES)
         raise UsageError(f"render_mode is {modes} or None, not {render_mode!r}")
 
 
 def rendered(game: AgentGame, render_mode: str | None) -> Any:
-    """Return the board as text or as pixels; None, with a warning, without a mode."""
+    """Return the board as text or as pixels; without a mode, warn and return None."""
     if render_mode is None:
         logger.warn('nothing is rendered without a mode: give render_mode="ansi"')
         return None
@@ -84,7 +85,7 @@ def rendered(game: AgentGame, render_mode: str | None) -> Any:
 
 
 class SeatedGame:
-    """What both kinds of environments have: a game with its agents, their spaces, and its board."""
+    """What both kinds of environments share: a game with its agents, their spaces and its board."""
 
     def __init__(self, game: AgentGame, render_mode: str | None) -> None:
         """Seat the agents; the first game begins with `reset`."""
@@ -108,14 +109,14 @@ class SeatedGame:
         return self.game.action_spaces[agent]
 
     def render(self) -> Any:
-        """Return the board, None with a warning where no mode was asked for.
+        """Return the board; without a render mode, warn and return None.
 
         It is text, or with `rgb_array` an array of rows x columns x red, green and blue.
         """
         return rendered(self.game, self.render_mode)
 
     def close(self) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing: there is nothing to release."""
 
 
 class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
@@ -131,7 +132,7 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
     """
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin the game of a seed, or of one that is drawn; `options` have no effect."""
+        """Begin the game of a given or random seed; `options` have no effect."""
         self.game.reset(seed)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -143,10 +144,10 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
         self._go_on()
 
     def step(self, action: Any) -> None:
-        """Take the action of the agent whose turn it is; None of one that is done.
+        """Take the action of the agent whose turn it is; None for an agent that is done.
 
-        Raises UsageError for what is not an action. An illegal one is handed to the rules, which
-        say what it costs.
+        Raises UsageError for a value that is not an action. An illegal action is passed to the
+        rules, which decide what it costs.
         """
         agent = self.agent_selection
         if self.terminations[agent]:
@@ -164,7 +165,7 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
         return [agent for agent in self.game.due() if agent not in self.actions]
 
     def _go_on(self) -> None:
-        """Select who acts next; at the end, hand out the rewards."""
+        """Select the next agent; at the end, distribute the rewards."""
         if self.game.outcome is None:
             self.agent_selection = self._waiting()[0]
             return
@@ -174,7 +175,7 @@ class TurnEnv(SeatedGame, AECEnv[str, Any, Any]):
         self.agent_selection = self.agents[0]
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees, and what it may do now."""
+        """Return what an agent sees, and which actions it may take."""
         return self.game.observe(agent)
 
 
@@ -184,9 +185,9 @@ class AgentEnv(SeatedGame, ParallelEnv[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begin the game of a seed, or of one that is drawn; `options` have no effect.
+        """Begin the game of a given or random seed; `options` have no effect.
 
-        Returned are observations and infos by agent.
+        Returns observations and infos by agent.
         """
         self.game.reset(seed)
         self.agents = list(self.possible_agents)
@@ -201,10 +202,10 @@ class AgentEnv(SeatedGame, ParallelEnv[str, Any, Any]):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """Play a turn; the actions of agents that owe none, as they are out, have no effect.
+        """Play a turn; actions of eliminated agents, who owe none, have no effect.
 
-        Returned are observations, rewards, terminations, truncations and infos by agent. Raises
-        UsageError for what is not an action, and where one is missing.
+        Returns observations, rewards, terminations, truncations and infos by agent. Raises
+        UsageError for a value that is not an action, and for a missing one.
         """
         due = self.game.due()
         missing = [agent for agent in due if agent not in actions]

@@ -1,4 +1,4 @@
-"""The spaces of environments: arrays where a game defines them, else documents."""
+"""The spaces of environments: arrays if the game defines them, otherwise documents."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ from cw.games.rules import Json
 
 
 class MaskedNumbers(MultiDiscrete[np.int64]):
-    """Several numbers, each with as many values; a mask is one array, the numbers in a row."""
+    """Several numbers with equally many values; a mask concatenates their masks in one array."""
 
     def __init__(self, numbers: int, values: int) -> None:
-        """Take the values from 0."""
+        """Create the space; values start at 0."""
         super().__init__([values] * numbers)
         self.values = values
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """Draw each number from the values that its part of the mask allows; 0 where it is empty.
+        """Draw each number from the values that its part of the mask allows; 0 if it allows none.
 
-        Tuples of masks and of probabilities are taken as by MultiDiscrete.
+        Tuples of masks and of probabilities are handled as by MultiDiscrete.
         """
         if not isinstance(mask, np.ndarray):
             return super().sample(mask, probability)
         allowed = mask.reshape(len(self.nvec), self.values)
-        # Draws are above 0, so that what is allowed always comes before what is not.
+        # Draws are above 0, so allowed values always win over those that are not.
         draws = 1 - self.np_random.random(allowed.shape)
         return (draws * allowed).argmax(axis=1)
 
 
 class LegalActions(Space[Json]):
-    """The actions that the rules allow an agent now, as documents; None where it owes none."""
+    """The actions that are currently legal for an agent, as documents; None if it owes none."""
 
     def __init__(self, draw: Callable[[Random], Json], is_legal: Callable[[Json], bool]) -> None:
-        """Ask the rules of the state in which the game is then."""
+        """Use these functions of the rules on the current state."""
         super().__init__()
         self.draw = draw
         self.is_legal = is_legal
 
     def sample(self, mask: Any = None, probability: Any = None) -> Json:
-        """Draw an action by the rules; there are no masks."""
+        """Draw an action by the rules; masks are not supported."""
         return self.draw(Random(int(self.np_random.integers(2**62))))
 
     def contains(self, x: Any) -> bool:
-        """Return whether this document is an action that the rules allow now."""
+        """Return whether a document is an action that is currently legal."""
         return self.is_legal(x)
 
     @property
     def is_np_flattenable(self) -> bool:
-        """No array holds them."""
+        """False: documents have no array form."""
         return False
 
 
 class Documents(Space[Json]):
-    """Any JSON; a sample is what the agent sees now."""
+    """Any JSON; a sample is the agent's current view."""
 
     def __init__(self, see: Callable[[], Json]) -> None:
-        """Ask what is seen in the state in which the game is then."""
+        """Sample what `see` returns for the current state."""
         super().__init__()
         self.see = see
 
     def sample(self, mask: Any = None, probability: Any = None) -> Json:
-        """Return what the agent sees now."""
+        """Return the agent's current view."""
         return self.see()
 
     def contains(self, x: Any) -> bool:
@@ -79,5 +79,5 @@ class Documents(Space[Json]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """No array holds them."""
+        """False: documents have no array form."""
         return False

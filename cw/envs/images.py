@@ -17,7 +17,7 @@ from cw.pictures.sheets import board_sheet
 
 
 def image(game: str, frame: Json, players: Sequence[Player]) -> NDArray[np.uint8]:
-    """Return rows x columns x red, green and blue of the board, of one size in all of a game."""
+    """Return the board as rows x columns x red, green and blue, of one size throughout a game."""
     seats = [{"player": player, "name": str(player), "bot": ""} for player in players]
     document: dict[str, Any] = {"players": seats, "turns": []}
     (scene,) = scenes(load_picture(game), document, [frame], [0], STILL)

@@ -1,4 +1,4 @@
-"""Who sits in the seats that are given away: built-in strategies, and bots of one's own."""
+"""Opponents in the seats given to bots: built-in strategies, and the user's own bots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUILTIN: Final = "builtin:"
 PYTHON: Final = "python:"
 
 Bot: TypeAlias = str | Callable[..., Any]
-"""`builtin:NAME`, `python:PATH[:NAME]`, or a class or function as such a file holds one."""
+"""`builtin:NAME`, `python:PATH[:NAME]`, or a class or function as in such a file."""
 
 
 class Opponent(Protocol):
@@ -30,10 +30,10 @@ class Opponent(Protocol):
 
 
 class OwnBot:
-    """A class or a function that is asked in this process; its errors are raised as they are."""
+    """A class or function called in this process; its errors are not caught."""
 
     def __init__(self, act: Act, table: Table, player: Player) -> None:
-        """Seat it."""
+        """Seat the bot."""
         self._act = act
         self._documents = OwnDocuments(table)
         self._player = player
@@ -42,7 +42,7 @@ class OwnBot:
         self._write_view = game.codec.view_to_json
 
     def act(self, view: Any) -> Any:
-        """Return its action; raise UsageError for what cannot be read as one."""
+        """Return its action; raise UsageError if it cannot be read as one."""
         question = {"view": self._write_view(view), "configuration": self._configuration}
         try:
             return self._documents.action(self._player, self._act(json.dumps(question)))
@@ -51,7 +51,7 @@ class OwnBot:
 
 
 def seated(bot: Bot, table: Table, player: Player, seed: int) -> Opponent:
-    """Return a bot for a new game; raise UsageError for what is none."""
+    """Return a bot for a new game; raise UsageError if it is not a bot."""
     if not isinstance(bot, str):
         return OwnBot(acting(bot()) if isinstance(bot, type) else calling(bot), table, player)
     if bot.startswith(BUILTIN):
@@ -65,7 +65,7 @@ def seated(bot: Bot, table: Table, player: Player, seed: int) -> Opponent:
 
 
 def read_bots(bots: Mapping[str, Bot], seats: Mapping[str, Player]) -> dict[str, Bot]:
-    """Return the bots by agent; raise UsageError for what cannot sit there."""
+    """Return the bots by agent; raise UsageError for bots or seats that are invalid."""
     for agent, bot in bots.items():
         if agent not in seats:
             raise UsageError(f"there is no agent {short(agent)}; they are {', '.join(seats)}")

@@ -1,4 +1,4 @@
-"""A game as an environment of Gymnasium: one agent against bots."""
+"""A game as a Gymnasium environment: one agent against bots."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def gym_env(
 ) -> SoloEnv:
     """Return a game of one agent, with an opponent in each of the other seats.
 
-    `opponent` is what `bots` of `aec_env` takes, None for a weak strategy; `agent` is the seat of
-    the agent; the other arguments are as there. Raises UsageError for what makes no game.
+    `opponent` is a bot as in `bots` of `aec_env`, None for a weak strategy; `agent` is the seat of
+    the agent; the other arguments are the same. Raises UsageError if they are invalid.
 
     >>> env = gym_env("hexagon", "builtin:greedy", size=3)
     >>> observation, info = env.reset(seed=1)
@@ -53,7 +53,7 @@ def gym_env(
 
 
 def weak(game: str) -> Bot:
-    """Return the random strategy of a game, or its first one if it has none of that name."""
+    """Return the strategy `random` of a game, or its first one if it has none."""
     strategies = load_strategies(game)
     return f"{BUILTIN}{RANDOM if RANDOM in strategies else next(iter(strategies))}"
 
@@ -75,16 +75,17 @@ class SoloEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin the game of a seed, or of one that is drawn; `options` have no effect."""
+        """Begin the game of a given or random seed; `options` have no effect."""
         super().reset(seed=seed)
         self.game.reset(seed)
         return self.game.observe(self.agent), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Act, and let the others play until the agent owes another action.
+        """Act, and let the other players move until the agent owes another action.
 
-        Returned are the observation, the reward, whether the game is over, False as nothing is
-        truncated, and {}. Raises UsageError for what is not an action, and for a game that is over.
+        Returns the observation, the reward, whether the game is over, False as nothing is
+        truncated, and {}. Raises UsageError for a value that is not an action, and if the game is
+        over.
         """
         if self.game.outcome is not None:
             raise UsageError("the game is over: reset() begins another one")
@@ -93,7 +94,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return self.game.observe(self.agent), self.game.rewards()[self.agent], over, False, {}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return what may be chosen now, in the form that sb3-contrib asks for.
+        """Return the mask of allowed actions, in the form expected by sb3-contrib.
 
         Raises UsageError for a game without arrays.
         """
@@ -103,5 +104,5 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return np.asarray(observation["action_mask"], bool)
 
     def render(self) -> Any:
-        """Return the board as `render_mode` says; None, with a warning, without one."""
+        """Return the board as `render_mode` says; without one, warn and return None."""
         return rendered(self.game, self.render_mode)

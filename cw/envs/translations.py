@@ -1,4 +1,4 @@
-"""Translates between agents and the rules: arrays where a game defines them, else documents."""
+"""Translates between agents and the rules: arrays if a game defines them, otherwise documents."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from cw.games.spaces import Spaces
 
 
 class Translation(Protocol):
-    """What passes between agents and the rules."""
+    """Converts observations and actions between agents and the rules."""
 
     def observation_space(self, player: Player) -> Space[Any]:
-        """Return the space of what a player sees."""
+        """Return the space of a player's observations."""
 
     def action_space(self, player: Player) -> Space[Any]:
-        """Return the space of what a player does."""
+        """Return the space of a player's actions."""
 
     def observation(self, player: Player) -> Any:
-        """Return what a player sees now."""
+        """Return a player's current observation."""
 
     def action(self, player: Player, value: Any) -> Any:
-        """Return an action for the rules; raise UsageError for what cannot be read as one."""
+        """Return an action for the rules; raise UsageError if it cannot be read as one."""
 
 
 class Table:
-    """The state of a game, and the rules by which it goes on."""
+    """The state of a game, and the rules that advance it."""
 
     def __init__(self, game: Game, players: int, options: Mapping[str, Json]) -> None:
-        """Begin with the game of seed 0; raise UsageError for options that make none."""
+        """Begin the game of seed 0; raise UsageError if the options are invalid."""
         self.game = game
         self.players = players
         self.options = options
@@ -47,7 +47,7 @@ class Table:
         self.state = self.game.rules.new(self.players, seed, **self.options)
 
     def view(self, player: Player) -> Any:
-        """Return all that a player may know."""
+        """Return a player's view of the state."""
         return self.game.rules.observe(self.state, player)
 
     @property
@@ -57,10 +57,10 @@ class Table:
 
 
 class Arrays:
-    """Arrays and masks, as the game says."""
+    """Arrays and masks, as defined by the game."""
 
     def __init__(self, spaces: Spaces[Any, Any, Any], table: Table) -> None:
-        """Take the sizes from the start at the table."""
+        """Take the sizes from the table's start state."""
         self.spaces, self.table = spaces, table
         self.shape = (*spaces.board(table.state), len(spaces.planes))
         self.numbers, self.values = spaces.choices(table.state)
@@ -78,7 +78,7 @@ class Arrays:
         return MaskedNumbers(self.numbers, self.values)
 
     def observation(self, player: Player) -> dict[str, Any]:
-        """Return planes, and the mask flat; nothing is allowed while the player owes no action."""
+        """Return planes, and the flattened mask; it is zero while the player owes no action."""
         view = self.table.view(player)
         mask = self.spaces.mask(view, player)
         if player not in self.table.to_move:
@@ -99,10 +99,10 @@ class Arrays:
 
 
 class OwnDocuments:
-    """Views and actions as JSON, as bots send them, for a game that says nothing of arrays."""
+    """Views and actions as JSON, as bots send them, for a game that defines no arrays."""
 
     def __init__(self, table: Table) -> None:
-        """Speak of the state at the table."""
+        """Use the state of this table."""
         self.table = table
         self.rules, self.codec = table.game.rules, table.game.codec
 
@@ -111,7 +111,7 @@ class OwnDocuments:
         return Dict({"view": Documents(lambda: self.observation(player)["view"])})
 
     def action_space(self, player: Player) -> Space[Any]:
-        """Return the space of the actions that are legal now."""
+        """Return the space of the currently legal actions."""
         return LegalActions(lambda rng: self._draw(player, rng), lambda x: self._legal(player, x))
 
     def observation(self, player: Player) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class OwnDocuments:
         return {"view": self.codec.view_to_json(self.table.view(player))}
 
     def action(self, player: Player, value: Any) -> Any:
-        """Read a document; one of an action that is not legal is for the rules to judge."""
+        """Read a document; whether the action is legal is for the rules to judge."""
         try:
             action = self.codec.actions_from_json(self.table.state, {str(player): value})[player]
         except ProtocolError as error:

@@ -1,1 +1,1 @@
-"""The rules of the games: values and pure functions, one folder a game."""
+"""The rules of the games: values and pure functions, one folder per game."""

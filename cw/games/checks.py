@@ -1,4 +1,4 @@
-"""What a bot of a game is tried with before it may play, and how that is reported."""
+"""The checks that a bot of a game passes before it may play, and how they are reported."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cw.games.wire import Referee, Reply, Transport
 
 
 class CheckReport(Protocol):
-    """Takes the steps of a check one by one."""
+    """Receives the steps of a check one by one."""
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step and what was wrong, None for nothing; tell whether it is fine.
+        """Record a step and its problem, None for success; return whether it passed.
 
-        It may raise instead of returning False: then nothing more is asked.
+        May raise instead of returning False, which stops the check.
         """
 
     def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
-        """Note a step that no bot fails: a good bot passes it, but the rules do not ask for it."""
+        """Record a step that fails no bot: good bots pass it, but the rules do not require it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,57 +32,57 @@ class Trial:
     opponents: Sequence[str]
     """Built-in strategies."""
     start: Json = None
-    """A recorded state to begin with instead of a new game."""
+    """A recorded state to start from instead of a new game."""
     seats: Sequence[int] = (0, -1)
-    """Where the bot sits, a match for each: first, and once more last."""
+    """The bot's seats, one match for each: first, then last."""
     turns: int | None = None
-    """After how many turns a match is broken off; None: it is played to its end."""
+    """Number of turns after which a match is stopped; None plays it to its end."""
     note: str = ""
-    """What a fault means where it does not decide about the bot; "" where it does."""
+    """What a fault means if it does not fail the bot; "" if it does."""
     by_contest: bool = False
-    """Whether a bot that is checked for a contest plays with the options of that instead."""
+    """Whether a check for a contest plays with the contest's options instead."""
 
 
 class Checks(Protocol):
-    """What a bot of a game is tried with before it may play."""
+    """The checks that a bot of a game passes before it may play."""
 
     trials: Sequence[Trial]
 
     def steps(self, transport: Transport) -> int:
-        """Return how many steps `probe` reports of a bot that is fine and is reached so."""
+        """Return how many steps `probe` reports for a correct bot reached over `transport`."""
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask a bot one thing after the other, and report each step."""
+        """Send a bot one request after another, and report each step."""
 
 
 class Admission(Protocol):
-    """What a web service is asked before it may play on a site."""
+    """The checks of a web service before it may play on a site."""
 
     async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
-        """Ask for its health alone; return whether it is well."""
+        """Request its health alone; return whether it is healthy."""
 
     async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask whether it speaks the protocol."""
+        """Check whether it speaks the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What came of asking a bot whether it is ready to play."""
+    """The result of asking a bot whether it is ready to play."""
 
     request: str
-    """What was asked, such as `GET /bot`."""
+    """The request, such as `GET /bot`."""
     passed: Sequence[str]
-    """The steps that were fine, in their order, each as a sentence."""
+    """The steps that passed, in order, each as a sentence."""
     failed: str = ""
-    """What is wrong, "" if nothing is; it ends with a question that the rules answer."""
+    """The problem, or ""; it ends with a question that the rules answer."""
     fault: Fault | None = None
     reply: Reply | None = None
-    """None where none came."""
+    """None if no reply arrived."""
 
 
 @runtime_checkable
 class ReadyChecks(Checks, Protocol):
-    """The checks of a game that asks all bots whether they are ready before it begins."""
+    """The checks of a game that asks all bots whether they are ready before it starts."""
 
     async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
         """Ask all bots at once whether they are ready."""

@@ -14,20 +14,20 @@ from cw.errors import ProtocolError, UsageError, short
 from cw.games.rules import Action, Fault, Json, Outcome, Player, Rules, State, View, View_contra
 
 UNREADABLE: Final = (msgspec.ValidationError, RecursionError, UnicodeError)
-"""What `msgspec.convert` raises for a document; text of half a surrogate pair is no Unicode."""
+"""The errors of `msgspec.convert` for a document; a lone surrogate is not valid Unicode."""
 
 
 LONGEST_ERROR: Final = 200
 PLACE: Final = re.compile(r" - at `\$((?:\.\w+|\[\d+\])+)`$")
-"""Where msgspec says what it refuses; without places among the members of a mapping."""
+"""The place at which msgspec found an error, unless it is among the members of a mapping."""
 
 STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
 class Codec(Protocol[State, Action, View_contra]):
-    """Writes the values of one game as JSON, and reads what others wrote.
+    """Writes the values of one game as JSON, and reads untrusted documents.
 
-    Every method that reads raises ProtocolError, with the place of what is wrong, and nothing else.
+    Every method that reads raises ProtocolError, with the place of the error, and nothing else.
 
     >>> from cw.games.registry import load_game
     >>> game = load_game("hexagon")
@@ -43,15 +43,15 @@ class Codec(Protocol[State, Action, View_contra]):
     def state_from_json(self, document: Json, /, **options: Json) -> State:
         """Read a state.
 
-        `options` are what a line of `cw step` or `cw observe` says beside the state: the few that
-        a game's document names, where the state alone does not hold all that its rules need.
+        `options` are the members beside the state in a line of `cw step` or `cw observe`: the few
+        that a game's document names, if the state alone does not hold all that its rules need.
         """
 
     def view_to_json(self, view: View_contra) -> Json:
         """Return the document of a view."""
 
     def player_from_json(self, state: State, name: Json) -> Player:
-        """Read a player as a document names it."""
+        """Read a player from its name in a document."""
 
     def action_to_json(self, action: Action) -> Json:
         """Return the document of an action."""
@@ -61,11 +61,11 @@ class Codec(Protocol[State, Action, View_contra]):
     ) -> Mapping[Player, Action | Fault]:
         """Read the actions and faults of a turn.
 
-        An action that the rules do not allow is none the less an action: it is for `step`.
+        An action that the rules do not allow is still an action: `step` judges it.
         """
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return what `cw step` answers beside the state: `outcome`, and what the document adds."""
+        """Return the members beside the state in the answer of `cw step`: `outcome` and more."""
 
 
 def restarted(
@@ -73,60 +73,61 @@ def restarted(
 ) -> State:
     """Return the start of a new game with the players of a recorded one.
 
-    Raises UsageError for options and seeds that make no game.
+    Raises UsageError for options and seeds that are invalid for the game.
     """
     players = rules.players(start)
-    # Games whose document names players get the names back; others only count them.
+    # Games that name players in their documents get the names back; others only count them.
     named = any(isinstance(player, str) for player in players)
     return rules.new(list(players) if named else len(players), seed, **options)
 
 
 def numbered_name(player: Player) -> str:
-    """Return what a player is called where nobody shall be named."""
+    """Return a pseudonym for a player, used where names are hidden."""
     return f"player{player}"
 
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """What the protocol of a game may make of a match that its rules do not tell.
+    """What a game's protocol decides about a match beyond its rules.
 
-    By this a recorded match can be proven without asking anybody.
+    This lets a recorded match be verified without asking any bot.
     """
 
     restart: Callable[[Any, Any, int, Mapping[str, Json]], Any] = restarted
-    """Returns the start which options and seed give to the players of a recorded one."""
+    """Returns the start that options and seed give for the players of a recorded one."""
     unready: Callable[[Any, Sequence[Player]], Outcome | None] = lambda *_: None
-    """Returns how a match ends before its first turn if only these players are ready."""
+    """Returns the outcome if only these players are ready, so that no turn is played."""
     late_faults: bool = False
-    """Whether a fault counts that comes after the end by the rules."""
+    """Whether a fault counts if it comes after the end by the rules."""
     figures: Callable[[Any], Mapping[Player, Mapping[str, Json]]] = lambda _: {}
-    """Returns what is kept of players beside rank and score, from the last state."""
+    """Returns the figures to keep of each player beside rank and score, from the last state."""
     numbered: Callable[[Json], Json] = lambda state: state
     """Returns the document of a state, or of a view of all of it, with `numbered_name` in place of
-    the names that people have given themselves."""
+    the names that people have chosen.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """All that is needed to play a game again from its documents."""
+    """Everything needed to replay a game from its documents."""
 
     rules: Rules[Any, Any, Any]
     codec: Codec[Any, Any, Any]
     version: int = 1
-    """Grows when old replays would be played otherwise."""
+    """Increases when old replays would play differently."""
     conduct: Conduct = Conduct()
 
     @property
     def name(self) -> str:
-        """The name of the game as on the command line."""
+        """The name of the game on the command line."""
         return self.rules.name
 
 
 class DefaultCodec(Generic[State, Action, View]):
     """The documents of a game whose states and actions are described by their types.
 
-    Objects have the members that dataclasses and msgspec structs have as fields, tuples are lists,
-    keys are text. Bounds that a type states with `msgspec.Meta` are kept.
+    Objects have the fields of the dataclasses and msgspec structs as members, tuples become lists,
+    keys become text. Bounds that a type declares with `msgspec.Meta` are enforced.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class DefaultCodec(Generic[State, Action, View]):
         action: type[Action],
         view: type[View] | None = None,
     ) -> None:
-        """Speak of a game whose rules take and return values of these types.
+        """Use the types that the rules take and return.
 
         By default views are states: nothing is hidden.
         """
@@ -159,12 +160,12 @@ class DefaultCodec(Generic[State, Action, View]):
         return to_json(view)
 
     def view_from_json(self, document: Json) -> View:
-        """Read a view, as a built-in strategy does that is told it over the wire."""
+        """Read a view, as a built-in strategy does when it receives one over the wire."""
         view: View = from_json(f"view of {self.rules.name}", document, self.view)
         return view
 
     def player_from_json(self, state: State, name: Json) -> Player:
-        """Read a player by the number or the text that names it."""
+        """Read a player given as a number or as text."""
         return player_named(self.rules.players(state), name)
 
     def action_to_json(self, action: Action) -> Json:
@@ -189,16 +190,16 @@ class DefaultCodec(Generic[State, Action, View]):
 
 
 def default_codec(rules: Rules[Any, Any, Any]) -> DefaultCodec[Any, Any, Any]:
-    """Return the codec of the types that the rules say they return.
+    """Return the codec for the types that the rules declare to return.
 
-    Raises UsageError for rules that do not say what `new`, `sample` or `observe` return.
+    Raises UsageError for rules without a return type for `new`, `sample` or `observe`.
     """
     state, action, view = (returned(rules, name) for name in ("new", "sample", "observe"))
     return DefaultCodec(rules, state, action, view)
 
 
 def returned(rules: Rules[Any, Any, Any], name: str) -> Any:
-    """Return the type that a method says it returns; raise UsageError if it says none."""
+    """Return the declared return type of a method; raise UsageError if it has none."""
     method = getattr(type(rules), name)
     annotation = get_type_hints(method).get("return")
     if annotation is None:
@@ -209,12 +210,12 @@ def returned(rules: Rules[Any, Any, Any], name: str) -> Any:
 
 
 def to_json(value: Any) -> Json:
-    """Return a value as dicts with text as keys, lists, and what JSON has beside them."""
+    """Return a value as dicts with text as keys, lists, and JSON scalars."""
     return listed(msgspec.to_builtins(value, str_keys=True))
 
 
 def listed(document: Any) -> Json:
-    """Return a document with lists in place of its tuples, as it comes out of a file."""
+    """Return a document with lists in place of its tuples, as if read from a file."""
     if isinstance(document, dict):
         return {key: listed(value) for key, value in document.items()}
     if isinstance(document, list | tuple):
@@ -223,7 +224,7 @@ def listed(document: Any) -> Json:
 
 
 def from_json(what: str, document: Json, kind: Any) -> Any:
-    """Read a value of a type; raise ProtocolError that says what is wrong, where, and what came.
+    """Read a value of a type; raise ProtocolError stating the problem, its place and the value.
 
     `kind` is whatever msgspec converts to, such as `tuple[int, int]`.
 
@@ -234,7 +235,7 @@ def from_json(what: str, document: Json, kind: Any) -> Any:
     cw.errors.ProtocolError: this is not a valid pair: Expected `int`, got `str` - at `$[0]`: ...
     """
     try:
-        # `str_keys`: JSON has only text as keys, while players may be numbers.
+        # `str_keys`: JSON allows only text as keys, while players may be numbers.
         return documents.convert(document, kind, str_keys=True)
     except UNREADABLE as error:
         raise ProtocolError(
@@ -243,7 +244,7 @@ def from_json(what: str, document: Json, kind: Any) -> Any:
 
 
 def explained(error: str, document: Json) -> str:
-    """Return an error of msgspec with the value at the place that it names, cut for a sentence."""
+    """Return an msgspec error with the value at its place, shortened for a message."""
     message = error if len(error) <= LONGEST_ERROR else f"{error[:100]}...{error[-80:]}"
     place = PLACE.search(error)
     if place is None:
@@ -254,12 +255,12 @@ def explained(error: str, document: Json) -> str:
 
 
 def player_named(players: Sequence[Player], name: Json) -> Player:
-    """Return the player whom a document names, as itself or as text."""
+    """Return the player named by a document, either as is or as text."""
     return find_player({str(player): player for player in players}, name)
 
 
 def find_player(named: Mapping[str, Player], name: Json) -> Player:
-    """Return a player by its name; raise ProtocolError if nobody is called so."""
+    """Return a player by name; raise ProtocolError if there is no such player."""
     player = named.get(str(name)) if type(name) in (int, str) else None
     if player is None:
         raise ProtocolError(f"unknown player {short(name)}; the players are {enumerated(named)}")
@@ -267,7 +268,7 @@ def find_player(named: Mapping[str, Player], name: Json) -> Player:
 
 
 def enumerated(names: Iterable[str], most: int = 12) -> str:
-    """Return names for a sentence, the first ones if there are many."""
+    """Join names for a message, only the first ones if there are many."""
     listed = list(names)
     return ", ".join(listed[:most]) + (f", ... ({len(listed)})" if len(listed) > most else "")
 
@@ -277,7 +278,7 @@ def actions_by_player(
     document: Mapping[str, Json],
     read: Callable[[Player, Json], Action | Fault],
 ) -> dict[Player, Action | Fault]:
-    """Read what a turn's document says of each player in it."""
+    """Read what a turn's document holds for each player in it."""
     if not isinstance(document, Mapping):
         raise ProtocolError(f"actions must be an object by player, not {short(document)}")
     named = {str(player): player for player in players}
@@ -286,7 +287,7 @@ def actions_by_player(
 
 
 def is_fault(document: Json) -> bool:
-    """Return whether a document tells a fault in place of an action."""
+    """Return whether a document holds a fault instead of an action."""
     return isinstance(document, dict) and "fault" in document
 
 

@@ -1,4 +1,4 @@
-"""How results of a game are told and counted: why a match was over, what breaks a tie."""
+"""How results of a game are worded and counted: why a match ended, and its tie-breaks."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any, Final, TypeAlias
 from cw.games.rules import FAULT_KINDS, Json, Player
 
 FORFEITS: Final = frozenset({*FAULT_KINDS, "fault", "not_enough_ready"})
-"""Reasons of an end that a fault has brought."""
+"""Reasons for an end caused by a fault."""
 
 RESIGNATIONS: Final = frozenset({"resigned", "resignation"})
-"""Reasons of an end by a player who has given up."""
+"""Reasons for an end by resignation."""
 
 Figures: TypeAlias = Mapping[str, Mapping[Player, float]]
-"""What is compared where scores are equal, the first one first: by its name, of each player."""
+"""Tie-breaks in order of importance: name -> figure of each player."""
 
 
 Scores: TypeAlias = tuple[float, ...]
 """Points by seat."""
 
 Forfeit: TypeAlias = Callable[[Scores, Collection[int], Mapping[str, Json]], Scores]
-"""Returns what tables count of a match that some seats have forfeited.
+"""Returns the scores that tables count for a match forfeited by some seats.
 
-It is given the scores of the game, the numbers of those seats from 0, and the options of the match.
+Takes the scores of the game, the numbers of those seats from 0, and the options of the match.
 """
 
 
 def nothing_for_losers(scores: Scores, losers: Collection[int], _: Mapping[str, Json]) -> Scores:
-    """Return 0 for those who have forfeited, and their own score for the others.
+    """Return 0 for seats that have forfeited, and their own score for the others.
 
     >>> nothing_for_losers((12, 9), {0}, {})
     (0, 9)
@@ -38,7 +38,7 @@ def nothing_for_losers(scores: Scores, losers: Collection[int], _: Mapping[str, 
 
 
 def as_clause(reason: str) -> str:
-    """Return the words of a reason as they follow "won in turn 9": ` by ...`, or `: ...`.
+    """Return a reason as it follows "won in turn 9": ` by ...`, or `: ...`.
 
     >>> "ann won in turn 9" + as_clause("by domination: at least 80 % of all bots")
     'ann won in turn 9 by domination: at least 80 % of all bots'
@@ -47,36 +47,36 @@ def as_clause(reason: str) -> str:
 
 
 def no_figures(_: Any) -> Figures:
-    """Return nothing: where scores are equal, so are the players."""
+    """Return no tie-breaks: players with equal scores are tied."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Endings:
-    """The words for the results of a game.
+    """The wording of a game's results.
 
     >>> Endings(unit="chip", reasons={"capture": "by capture of the last chip"}).turn
     'turn'
     """
 
     unit: str = ""
-    """What scores count, in the singular: `square`; "" for points without a name."""
+    """The unit of scores, in the singular: `square`; "" for points without a name."""
     turn: str = "turn"
-    """What the game calls a turn."""
+    """The game's word for a turn."""
     first: int = 1
-    """The number of the first turn in sentences and commands: that which bots are sent, if any."""
+    """The number of the first turn in sentences and commands: the one sent to bots, if any."""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why the match was over, by reason, for ends that no score decides; see `as_clause`."""
+    """Wording by reason, for ends that are not decided by score; see `as_clause`."""
     tie_breaks: Callable[[Any], Figures] = no_figures
-    """Returns the figures of the last state."""
+    """Returns the tie-break figures of the last state."""
     recorded: Mapping[str, str] = field(default_factory=dict)
-    """By member of the outcome in a replay the name of the figure that it holds, in that order."""
+    """Member of a replay's outcome -> the name of the figure that it holds, in that order."""
 
     forfeit: Forfeit = nothing_for_losers
-    """What a forfeit scores in the tables of a championship, whose criteria are sums of scores."""
+    """The score of a forfeit in a championship's tables, whose criteria are sums of scores."""
 
     def turn_after(self, played: int) -> str:
-        """Return how sentences name the turn before which so many were played.
+        """Return the name of the turn that follows `played` turns, for sentences.
 
         >>> Endings().turn_after(1)
         'turn 2'

@@ -1,4 +1,4 @@
-"""Where the parts of a game are; a game of another package is known by such an entry alone."""
+"""Where the parts of a game are; an entry is all that is known of another package's game."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from cw.games.codec import Conduct, Game, default_codec
 
 @dataclass(frozen=True, slots=True)
 class GameEntry:
-    """Where the parts of a game are, each as `module:name`; None where the default is used."""
+    """Where the parts of a game are, each as `module:name`; None uses the default."""
 
     rules: str
     """The class of its rules."""
     strategies: str
-    """A mapping from names to strategy classes, the weakest first."""
+    """A mapping from names to strategy classes, weakest first."""
     codec: str | None = None
-    """Returns the codec for these rules."""
+    """A function from the rules to their codec."""
     protocol: str | None = None
     """The class of its wire protocol."""
     bot_handler: str | None = None
-    """The class that lets a built-in strategy speak that protocol."""
+    """The class that makes a built-in strategy speak that protocol."""
     checks: str | None = None
-    """The class of what a bot is tried with before it plays."""
+    """The class of the checks that a bot passes before it plays."""
     admission: str | None = None
-    """The class of what a web service is asked before it may play on a site; None: its checks."""
+    """The class of a web service's checks before it may play on a site; None uses `checks`."""
     play_options: str | None = None
-    """How it is offered to people: matches to watch, and playing by hand."""
+    """How it is offered to people: matches to watch, and manual play."""
     picture: str | None = None
     """How its frames are drawn as pictures."""
     terminal: str | None = None
@@ -39,30 +39,29 @@ class GameEntry:
     spaces: str | None = None
     """How its views and actions become arrays."""
     maps: str | None = None
-    """The class of its map maker; None for a game that is not played on stored maps."""
+    """The class of its map maker; None for a game without stored maps."""
     exporter: str | None = None
-    """A function that writes a replay in a format of the game's own; None if there is none."""
+    """A function that writes a replay in the game's own format; None if it has none."""
     importer: str | None = None
     """A function that reads that format back."""
     shorthand: str | None = None
-    """How its replays are shortened where many are stored; None: they are not."""
+    """How its replays are shortened for storage in bulk; None if they are not."""
     conduct: str | None = None
-    """What its protocol may make of a match beside the rules."""
+    """What its protocol decides about a match beyond the rules."""
     endings: str | None = None
-    """The words in which its results are told."""
+    """The wording of its results."""
     rules_version: int = 1
-    """Grows when old replays would be played otherwise."""
+    """Increases when old replays would play differently."""
     seed_bits: int = 63
-    """How long a seed may be."""
+    """The maximum length of a seed, in bits."""
     has_hidden_information: bool = False
-    """Whether players see only a part of the state: sites tell nobody more while a match goes on.
-    """
+    """Whether players see only part of the state: during a match, sites show nobody more."""
     folder: str | None = None
-    """The dotted name of its folder; beside its modules may stand the files of its pages."""
+    """The dotted name of its folder, which may hold the files of its pages beside its modules."""
 
     @property
     def has_checks(self) -> bool:
-        """Whether bots can be tried: by checks of its own, or by those of the default protocol."""
+        """Whether bots can be checked, by its own checks or by those of the default protocol."""
         return self.checks is not None or self.protocol is None
 
     @property
@@ -90,7 +89,7 @@ USUAL: Final[Mapping[str, str]] = {
     "conduct": "conduct:CONDUCT",
     "endings": "endings:ENDINGS",
 }
-"""Where the parts of a game stand in its folder; `{}` is the name of the folder, as a class."""
+"""The usual places of a game's parts in its folder; `{}` is the folder's name as a class name."""
 
 
 def in_folder(
@@ -100,9 +99,9 @@ def in_folder(
     *,
     has_hidden_information: bool = False,
 ) -> GameEntry:
-    """Return the entry of a game whose parts stand where they usually do.
+    """Return the entry of a game whose parts are in the usual places.
 
-    `package` is the dotted name of its folder. A part whose module is missing is the default.
+    `package` is the dotted name of its folder. A part whose module is missing uses the default.
     """
     stem = "".join(word.capitalize() for word in package.rpartition(".")[2].split("_"))
     parts = {
@@ -128,7 +127,7 @@ def game_of(entry: GameEntry) -> Game:
 
 
 def files_of(entry: GameEntry) -> Path | None:
-    """Return the folder in which the files of a game stand, None if that is not known."""
+    """Return the folder of a game's files, or None if unknown."""
     spec = None if entry.folder is None else find_spec(entry.folder)
     places = None if spec is None else spec.submodule_search_locations
     return None if places is None else Path(next(iter(places)))

@@ -1,4 +1,4 @@
-"""The games of other packages: found by their entry points, and tried before they are offered."""
+"""The games of other packages: found by entry point, and tried before they are offered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GROUP: Final = "cw.games"
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST_NAME: Final = 32
 PATIENCE: Final = 5.0
-"""Seconds in which a game must be loaded and tried; a slower one is offered once it is ready."""
+"""Seconds in which a game must load and pass its trial; a slower one is offered once ready."""
 
 METHODS: Final = ("new", "players", "to_move", "check", "step", "observe", "outcome", "sample")
 
@@ -50,13 +50,13 @@ class LeftOut:
 
     name: str
     sentence: str
-    """Whose it is, what is wrong with it, and what to do."""
+    """The package, what is wrong with the game, and what to do."""
 
 
 def found_games(names: Collection[str]) -> tuple[tuple[InstalledGame, ...], tuple[LeftOut, ...]]:
-    """Return the games of other packages, by name: those to be offered, and the others.
+    """Return the games of other packages, by name: those that work, and those left out.
 
-    The names `taken` are those of other games.
+    `names` are the names already taken.
     """
     good: dict[str, InstalledGame] = {}
     left_out: list[LeftOut] = []
@@ -76,7 +76,7 @@ def found_games(names: Collection[str]) -> tuple[tuple[InstalledGame, ...], tupl
 
 
 def refuse_name(name: str, names: Collection[str]) -> None:
-    """Raise UsageError for a name that no game can have, or another game has."""
+    """Raise UsageError for an invalid name or one that another game has."""
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise UsageError(
             f"its name must be words of lower-case letters and digits with - between them, at most"
@@ -88,19 +88,19 @@ def refuse_name(name: str, names: Collection[str]) -> None:
 
 @cache
 def trial(point: EntryPoint, _package: str, _version: str) -> Begun[GameEntry]:
-    """Return the trial of a game, which goes on while others are looked at."""
+    """Return the trial of a game, which runs while other games are loaded."""
     return Begun(partial(judged, point), PATIENCE)
 
 
 def judged(point: EntryPoint) -> GameEntry:
-    """Load and try a game; raise UsageError, whatever its code raises."""
+    """Load and try a game; raise UsageError for any error in its code."""
     try:
         return tried(point)
     except ArenaError as error:
         raise UsageError(str(error)) from None
-    # Whatever it raises, SystemExit and KeyboardInterrupt too, other games can be played.
+    # Whatever it raises, even SystemExit or KeyboardInterrupt, other games must stay playable.
     except BaseException as error:
-        # The text of an exception is code of others as well, which this does not let fail.
+        # An exception's text is produced by foreign code too, which must not fail here.
         text = "".join(format_exception_only(error)).partition(": ")[2]
         words = " ".join(text.split())[:200]
         raises = f"{point.value} raises {type(error).__name__}"
@@ -108,7 +108,7 @@ def judged(point: EntryPoint) -> GameEntry:
 
 
 def tried(point: EntryPoint) -> GameEntry:
-    """Load a game and play a turn of it; raise UsageError, or what its code raises, if it fails."""
+    """Load a game and play a turn of it; raise UsageError, or whatever its code raises."""
     entry = point.load()
     if not isinstance(entry, GameEntry):
         raise UsageError(f"{point.value} must be a GameEntry, not {short(entry)}")
@@ -124,7 +124,7 @@ def tried(point: EntryPoint) -> GameEntry:
 
 
 def refuse_rules(name: str, rules: Any) -> None:
-    """Raise UsageError for rules that lack something."""
+    """Raise UsageError for rules with missing parts."""
     missing = [method for method in METHODS if not callable(getattr(rules, method, None))]
     if missing:
         raise UsageError(f"its rules have no method {missing[0]}")
@@ -136,13 +136,13 @@ def refuse_rules(name: str, rules: Any) -> None:
 
 
 def refuse_part(where: str | None, kind: type) -> None:
-    """Raise UsageError for a part that is not what pages need of it."""
+    """Raise UsageError for a part that lacks what pages need."""
     if where is not None and not isinstance(part := resolve_name(where), kind):
         raise UsageError(f"{where} must be {kind.__name__}(...), not {short(part)}")
 
 
 def play_turn(game: Game) -> None:
-    """Begin a match and play a turn by chance, as every match does."""
+    """Start a match and play a random turn, as every match does."""
     rules, rng = game.rules, Random(0)
     state = rules.new(rules.seats.start, 0)
     actions = {player: rules.sample(state, player, rng) for player in rules.to_move(state)}

@@ -1,4 +1,4 @@
-"""A built-in strategy whose module is loaded when it sits down."""
+"""A built-in strategy whose module is loaded when it takes a seat."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cw.games.rules import Player, Strategy
 
 
 class LateStrategy:
-    """Makes a strategy that computes with libraries which nobody needs to list its name."""
+    """Defers loading a strategy's libraries, which listing its name does not need."""
 
     def __init__(self, where: str, words: str) -> None:
-        """Hold the place of its class, `module:name`, and what it does, in a sentence."""
+        """Store the place of its class, `module:name`, and its description."""
         self.where = where
         self.__doc__ = words
 
     def __call__(self, player: Player, rng: Random) -> Strategy[Any, Any]:
-        """Load the strategy and seat it; all its draws come from `rng`."""
+        """Load the strategy and seat it; `rng` makes all its random choices."""
         strategy: Strategy[Any, Any] = resolve_name(self.where)(player, rng)
         return strategy

@@ -1,4 +1,4 @@
-"""What a game reads from a file in its own replay format: enough to play it again."""
+"""What a game reads from a file in its own replay format: enough to replay it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from cw.games.wire import Credits
 
 @dataclass(frozen=True, slots=True)
 class OwnMatch:
-    """A match as a file of a game's own format tells it; nothing in it is proven."""
+    """A match as recorded in a file of a game's own format, unverified."""
 
     date: str
     seed: int
     options: Mapping[str, Json]
-    """By which the match begins as it is told."""
+    """The options with which the recorded match starts."""
     names: Sequence[str]
-    """Of the bots, in the order of slots."""
+    """The bots' names, in the order of slots."""
     credits: Credits
     start: Json
     """The document of the first state."""
     actions: Sequence[Mapping[str, Json]]
-    """The actions and faults of every turn, as the codec of the game reads them."""
+    """The actions and faults of every turn, as the game's codec reads them."""
     recorded: Json
-    """What the exporter of the game writes of this match if all is true; members of its first two
-    levels may be missing."""
+    """What the game's exporter writes for this match if the file is correct; members of its first
+    two levels may be missing.
+    """

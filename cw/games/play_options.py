@@ -1,4 +1,4 @@
-"""How pages offer a game: matches to watch, playing by hand, measured strength."""
+"""How pages offer a game: matches to watch, manual play, measured strength."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 from cw.games.rules import Json, Player
 
 Moves: TypeAlias = Callable[[Any, Player], Sequence[Json]]
-"""Returns the documents of all actions that a player may choose from in a state."""
+"""Returns the documents of all actions open to a player in a state."""
 
 
 Words: TypeAlias = Callable[[Json], str]
-"""Returns what the document of an action is called, in a few words."""
+"""Returns a short name for an action's document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +22,28 @@ class Choice:
 
     option: str
     words: str
-    """What it is, for people."""
+    """Its description for people."""
     values: Sequence[Json]
-    """The usual one first."""
+    """The allowed values, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayOptions:
-    """What may be chosen for a match that a server plays."""
+    """The choices for a match that a server plays."""
 
     strategies: Sequence[str]
-    """The built-in strategies that sit down if nothing else is chosen, in turn.
+    """The built-in strategies that take seats if nothing else is chosen, in turn.
 
-    They take as many seats as the game needs, or all that are named if these are more.
+    They fill as many seats as the game needs, or one each if more are listed.
     """
     most_players: int = 2
     choices: Sequence[Choice] = ()
     moves: Moves | None = None
-    """For a game that people play by hand."""
+    """For a game with manual play."""
     words: Words | None = None
-    """What pages call these actions; None: what their documents say."""
+    """The actions' names on pages; None shows their documents."""
     measured: Mapping[str, Json] = field(default_factory=dict)
     """Options of the matches in which the strength of strategies is measured.
 
-    They keep matches of two strategies from being alike, where the game does not start by chance.
+    They make matches of two strategies differ if the game does not start at random.
     """

@@ -1,4 +1,4 @@
-"""The games by name; the modules of a game are loaded on demand.
+"""The games by name; their modules are loaded on demand.
 
 Another package adds a game with an entry point in the group `cw.games` that names a GameEntry.
 """
@@ -36,12 +36,14 @@ DrawInTerminal: TypeAlias = "Callable[[Json], Text]"
 """Draws a frame of a replay."""
 
 Exporter: TypeAlias = "Callable[[Mapping[str, Any], Sequence[Any], Credits | None], bytes]"
-"""Returns the bytes of a file from a replay's document, all its states, and the names that a site
-has for them; None where no site has played the match."""
+"""Returns the bytes of a file from a replay's document, all its states, and the site's names for
+them, or None if no site played the match.
+"""
 
 Importer: TypeAlias = "Callable[[Json], OwnMatch | None]"
-"""Returns the match that the JSON of a file tells, None for a file of another format; raises
-ProtocolError for one that cannot be played."""
+"""Returns the match in a file's JSON, or None for another format; raises ProtocolError if the
+match cannot be played.
+"""
 
 
 GAMES: Mapping[str, GameEntry] = {
@@ -55,19 +57,19 @@ GAMES: Mapping[str, GameEntry] = {
 
 @cache
 def games_with_hidden_information() -> frozenset[str]:
-    """Return the games whose players see only a part of the state."""
+    """Return the games whose players see only part of the state."""
     return frozenset(name for name, entry in game_entries().items() if entry.has_hidden_information)
 
 
 def game_entries() -> dict[str, GameEntry]:
-    """Return our games, then those of other packages that can be played."""
+    """Return our games, then the playable ones of other packages."""
     return {**GAMES, **{game.name: game.entry for game in installed_games()}}
 
 
 def installed_games() -> tuple[InstalledGame, ...]:
-    """Return the games of other packages that can be played, by name.
+    """Return the playable games of other packages, by name.
 
-    Nobody can take the name of one of ours, and of two packages the first one has it.
+    Our names cannot be taken; of two packages with the same name, the first one keeps it.
     """
     return found_games(frozenset(GAMES))[0]
 
@@ -78,7 +80,7 @@ def games_left_out() -> tuple[LeftOut, ...]:
 
 
 def game_entry(name: str) -> GameEntry:
-    """Return the entry of a game; raise UsageError for an unknown name."""
+    """Return the entry of a game; raise UsageError if unknown."""
     if name in GAMES:
         return GAMES[name]
     entries = game_entries()
@@ -89,7 +91,7 @@ def game_entry(name: str) -> GameEntry:
 
 
 def load_game(name: str) -> Game:
-    """Load the rules of a game and its codec; raise UsageError for an unknown name.
+    """Load the rules of a game and its codec; raise UsageError if unknown.
 
     >>> load_game("hexagon").rules.seats
     range(2, 3)
@@ -98,12 +100,12 @@ def load_game(name: str) -> Game:
 
 
 def load_strategies(name: str) -> Strategies:
-    """Load the built-in strategies of a game; raise UsageError for an unknown name."""
+    """Load the built-in strategies of a game; raise UsageError if unknown."""
     return cast(Strategies, resolve_name(game_entry(name).strategies))
 
 
 def load_strategy(game: str, name: str) -> StrategyFactory[Any, Any]:
-    """Load a built-in strategy; raise UsageError if the game has none of that name.
+    """Load a built-in strategy; raise UsageError if the game has none with that name.
 
     >>> load_strategy("paint", "greedy").__name__
     'Greedy'
@@ -124,10 +126,10 @@ def load_protocol(name: str) -> WireProtocol:
 
 
 def load_bot_handler(name: str, context: BotContext) -> BotHandler:
-    """Make a built-in bot of a game that is asked over the wire.
+    """Create a built-in bot that speaks a game's wire protocol.
 
-    Raises UsageError for a game whose bots are clients of its server, and for one whose views
-    nobody reads: by the default protocol a strategy is told no more than their documents.
+    Raises UsageError if the game's bots are clients of its server, or if its views cannot be read
+    back: by the default protocol a strategy receives only their documents.
     """
     entry = game_entry(name)
     if entry.bot_handler is not None:
@@ -142,7 +144,7 @@ def load_bot_handler(name: str, context: BotContext) -> BotHandler:
 
 
 def load_checks(name: str) -> Checks:
-    """Load what bots of a game are tried with; raise UsageError for a game that has nothing."""
+    """Load the checks of a game's bots; raise UsageError if there are none."""
     entry = game_entry(name)
     if entry.checks is not None:
         return cast("Checks", resolve_name(entry.checks)())
@@ -154,13 +156,13 @@ def load_checks(name: str) -> Checks:
 
 
 def load_admission(name: str) -> Admission | None:
-    """Load what a web service is asked before it plays on a site; None: the steps of its checks."""
+    """Load the checks of a web service before it plays on a site; None uses the game's checks."""
     where = game_entry(name).admission
     return None if where is None else cast("Admission", resolve_name(where)())
 
 
 def load_play_options(name: str) -> PlayOptions:
-    """Load how a game is offered to people."""
+    """Load the play options of a game."""
     where = game_entry(name).play_options
     if where is None:
         default = resolve_name("cw.games.defaults.play_options:default_play_options")
@@ -169,13 +171,13 @@ def load_play_options(name: str) -> PlayOptions:
 
 
 def load_endings(name: str) -> Endings:
-    """Load the words in which results of a game are told; without its own, plain ones."""
+    """Load the wording of a game's results, or a plain default."""
     where = game_entry(name).endings
     return Endings() if where is None else cast(Endings, resolve_name(where))
 
 
 def load_picture(name: str) -> Picture[Any]:
-    """Load how frames of a game are drawn: by itself, else as its terminal board, or as JSON."""
+    """Load the pictures of a game: its own, or else its terminal board, or else JSON."""
     entry = game_entry(name)
     if entry.picture is not None:
         return cast("Picture[Any]", resolve_name(entry.picture))
@@ -186,9 +188,9 @@ def load_picture(name: str) -> Picture[Any]:
 
 
 def load_terminal(name: str) -> DrawInTerminal:
-    """Load how frames of a game are drawn in the terminal: by itself, or as text.
+    """Load the terminal drawing of a game: its own, or text.
 
-    Those of a game that is not here are text too: a replay can be looked at without its rules.
+    Games that are not installed are drawn as text too: a replay can be viewed without its rules.
     """
     entry = game_entries().get(name)
     where = None if entry is None else entry.terminal
@@ -196,13 +198,13 @@ def load_terminal(name: str) -> DrawInTerminal:
 
 
 def load_spaces(name: str) -> Spaces[Any, Any, Any] | None:
-    """Load how views and actions of a game become arrays; None for a game that does not say."""
+    """Load a game's array spaces, or None if it has none."""
     where = game_entry(name).spaces
     return None if where is None else cast("Spaces[Any, Any, Any]", resolve_name(where))
 
 
 def load_exporter(name: str) -> Exporter:
-    """Load what writes a game's own replay format; raise UsageError for a game that has none."""
+    """Load the exporter of a game's own replay format; raise UsageError if it has none."""
     where = game_entry(name).exporter
     if where is None:
         raise UsageError(f"{name} has no replay format of its own; write it as json or gz")
@@ -210,13 +212,13 @@ def load_exporter(name: str) -> Exporter:
 
 
 def load_importers() -> dict[str, Importer]:
-    """Load what reads games' own replay formats, by game."""
+    """Load the importers of games' own replay formats, by game."""
     addresses = {name: entry.importer for name, entry in game_entries().items()}
     return {name: resolve_name(where) for name, where in addresses.items() if where is not None}
 
 
 def load_shorthand(name: str) -> Shorthand | None:
-    """Load how replays of a game are shortened; None for a game whose replays are not."""
+    """Load the shorthand for a game's replays, or None if they are not shortened."""
     where = game_entry(name).shorthand
     return None if where is None else cast("Shorthand", resolve_name(where))
 

@@ -1,4 +1,4 @@
-"""The interface of every game to the arena, and the values that cross it."""
+"""The interface between every game and the arena, and the values that cross it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Player: TypeAlias = int | str
 """A seat: a number or an id, as the game's document names it."""
 
 Json: TypeAlias = Any
-"""A value that `json.dumps` takes: dict, list, str, int, float, bool or None."""
+"""Any value that `json.dumps` takes: dict, list, str, int, float, bool or None."""
 
 FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What stands in place of an action when a player gave none that can be used.
+    """Takes the place of an action that a player failed to give.
 
     >>> Fault("timeout", "no line came within 0.5 s").to_json()
     {'fault': 'timeout', 'error': 'no line came within 0.5 s'}
@@ -30,24 +30,23 @@ class Fault:
     kind: FaultKind
     detail: str = ""
     cause: str = ""
-    """What went wrong with the exchange, finer than the kind, as transports name it; not told."""
+    """The failure of the exchange, finer than the kind, as transports name it; not reported."""
     note: str = field(default="", compare=False)
-    """What came and what was expected, where `detail` is only a name; for reports, not for rules.
-    """
+    """What came and what was expected, if `detail` is only a name; for reports, not for rules."""
     lasting: bool = field(default=False, compare=False)
-    """Whether it will stay so: the program has ended or never ran, or is asked no more."""
+    """Whether it is permanent: the program has ended or never ran, or is no longer asked."""
     expected: str = field(default="", compare=False)
-    """What should have come, where a report tells that apart from the note."""
+    """What should have come, if a report shows it apart from the note."""
     actual: str = field(default="", compare=False)
     """What came instead."""
     answer: str = field(default="", compare=False)
-    """The beginning of the reply that was at fault, as it came; for the owner of the bot alone."""
+    """The beginning of the faulty reply, as received; for the owner of the bot alone."""
 
     @staticmethod
     def from_json(document: Mapping[str, Json]) -> Fault:
         """Read `{"fault": kind, "error"?: sentence}`; raise ProtocolError for another kind.
 
-        An error of null is none.
+        A null error counts as none.
         """
         kind, detail = document["fault"], document.get("error") or ""
         if kind not in FAULT_KINDS:
@@ -58,7 +57,7 @@ class Fault:
 
     @property
     def sentence(self) -> str:
-        """The detail, with the note behind it if there is one."""
+        """The detail, followed by the note if there is one."""
         return f"{self.detail}: {self.note}" if self.note else self.detail
 
     def to_json(self) -> dict[str, str]:
@@ -68,7 +67,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended; who won and why are separate.
+    """How a game ended; the winner and the reason are separate.
 
     >>> Outcome("finished", 2, {1: 20, 2: 29}, {1: 2, 2: 1}).to_json()["winner"]
     2
@@ -90,9 +89,9 @@ class Outcome:
 
 
 def resignation(players: Sequence[Player], loser: Player) -> Outcome:
-    """Return the outcome of a match that a player has resigned: all others come before it.
+    """Return the outcome of a match that a player has resigned: all others rank above it.
 
-    No rules end a match so; there are no scores, for what they would have become is not known.
+    No rules end a match this way; there are no scores, since the final ones are unknown.
     """
     others = [player for player in players if player != loser]
     winner = others[0] if len(others) == 1 else None
@@ -110,9 +109,9 @@ Map = TypeVar("Map")
 
 
 class Rules(Protocol[State, Action, View_co]):
-    """The rules of one game: pure, deterministic after `new`, ignorant of clock and wire.
+    """The rules of one game: pure, deterministic after `new`, unaware of clock and wire.
 
-    States, actions and views are frozen. No method changes what it is given.
+    States, actions and views are frozen. No method changes its arguments.
 
     >>> from cw.games.hexagon.rules import Hexagon
     >>> rules = Hexagon()
@@ -131,38 +130,38 @@ class Rules(Protocol[State, Action, View_co]):
     """Allowed numbers of players."""
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the start state; the same arguments always give the same one.
+        """Return the start state; the same arguments always give the same state.
 
-        `players` is their number, or a list that names them where the game's document has one.
-        Raises UsageError for an option that is unknown or out of its range.
+        `players` is their number, or a list of names if the game's document has one. Raises
+        UsageError if an option is unknown or out of range.
         """
 
     def players(self, state: State) -> Sequence[Player]:
-        """Name all players in seat order."""
+        """Return all players in seat order."""
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Name who owes an action now; () when the game is over, or goes on by itself."""
+        """Return the players to move; () when the game is over, or continues by itself."""
 
     def check(self, state: State, player: Player, action: Action) -> None:
-        """Raise IllegalAction, with a sentence for the player, unless the action is legal."""
+        """Raise IllegalAction, with a message for the player, unless the action is legal."""
 
     def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
-        """Return the state after these actions; any action and any fault is survived."""
+        """Return the state after these actions; must handle any action and any fault."""
 
     def observe(self, state: State, player: Player | None) -> View_co:
         """Return all that the player may know; None gives the referee's view."""
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the outcome, None while the game goes on."""
+        """Return the outcome, or None while the game continues."""
 
     def sample(self, state: State, player: Player, rng: Random) -> Action:
-        """Draw any legal action."""
+        """Return a random legal action."""
 
 
 class Strategy(Protocol[View_contra, Action_co]):
     """A built-in player in one seat of one match; it may remember what it saw.
 
-    A whole strategy, whose name in `cw play` is that of its entry in `STRATEGIES`:
+    A complete strategy, whose name in `cw play` is that of its entry in `STRATEGIES`:
 
         class First:
             def __init__(self, player: Player, rng: Random) -> None:
@@ -177,38 +176,38 @@ class Strategy(Protocol[View_contra, Action_co]):
 
 
 class StrategyFactory(Protocol[View_contra, Action_co]):
-    """Makes a strategy for one seat of one match: the strategy's class."""
+    """Creates a strategy for one seat of one match: the strategy's class."""
 
     def __call__(self, player: Player, rng: Random) -> Strategy[View_contra, Action_co]:
-        """Seat the strategy; all its draws come from `rng`."""
+        """Seat the strategy; `rng` makes all its random choices."""
 
 
 class MapMaker(Protocol[Map]):
-    """Makes, reads and draws the maps of a game that is played on stored ones."""
+    """Makes, reads and draws the maps of a game that is played on stored maps."""
 
     def ids(self, players: int, number: int) -> Sequence[str]:
-        """Name the maps of a series; the names can be part of a file's name."""
+        """Return the ids of a series of maps, which can be part of a file name."""
 
     def make(self, players: int, number: int, seed: int, **options: Json) -> Iterator[Map]:
-        """Return a series of maps; the same arguments give the same maps.
+        """Yield a series of maps; the same arguments give the same maps.
 
-        Raises UsageError for an option that is unknown or out of its range.
+        Raises UsageError if an option is unknown or out of range.
         """
 
     def library(self, players: int, seed: int) -> Iterator[Map]:
-        """Return the maps that come with the game for some players, each tried in a match."""
+        """Yield the game's library for a number of players, each map tried in a match."""
 
     def stored(self, players: int) -> Sequence[Map]:
-        """Return those maps as they come with the game, by id, without making them again."""
+        """Return the stored maps of the library, by id, without generating them again."""
 
     def encode(self, game_map: Map) -> bytes:
         """Return the bytes of a map's file."""
 
     def decode(self, data: bytes, name: str) -> Map:
-        """Read a map's file; raise UsageError with what is wrong with the map `name`."""
+        """Read a map's file; raise UsageError with what is wrong with map `name`."""
 
     def facts(self, game_map: Map) -> dict[str, Json]:
-        """Return the figures of a map, `map_id` and `seed` among them."""
+        """Return facts about a map, including `map_id` and `seed`."""
 
     def sheet(self, game_map: Map) -> Sheet:
         """Return the picture of a map."""

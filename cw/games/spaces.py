@@ -12,37 +12,37 @@ from numpy.typing import NDArray
 from cw.games.rules import Action, Json, Player, State, View
 
 Planes: TypeAlias = NDArray[np.int16]
-"""Rows x columns x planes; each plane tells one thing of every square."""
+"""Rows x columns x planes; each plane holds one property of every square."""
 
 Mask: TypeAlias = NDArray[np.int8]
-"""Numbers x values of an action: 1 for what is allowed, 0 for what is not."""
+"""Numbers x values of an action: 1 if allowed, 0 if not."""
 
 
 def own_options(_players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the options: the size of the board follows from them alone."""
+    """Return the options unchanged: they alone determine the size of the board."""
     return options
 
 
 @dataclass(frozen=True, slots=True)
 class Spaces(Generic[State, Action, View]):
-    """The arrays of a game.
+    """The array form of a game.
 
-    An action is as many whole numbers as `choices` says, each from 0 to one less than the number of
-    values. All but the sizes is told by what a player sees, so that nothing else can show in it.
+    An action is `choices` whole numbers, each from 0 to one less than the number of values. All but
+    the sizes derives from a player's view, so nothing hidden can leak.
     """
 
     planes: Sequence[str]
-    """What each plane of a view tells, in a few words."""
+    """A short description of each plane of a view."""
     board: Callable[[State], tuple[int, int]]
-    """Returns the rows and the columns of all views of a game, by its start."""
+    """Returns the rows and the columns of all views of a game, from its start."""
     choices: Callable[[State], tuple[int, int]]
-    """Returns of how many numbers an action is, and how many values each has, by the start."""
+    """Returns how many numbers make an action, and how many values each has, from the start."""
     write_view: Callable[[View, Player], Planes]
     mask: Callable[[View, Player], Mask]
-    """Returns what the player may choose; of a number that has no choice, nothing or only 0."""
+    """Returns what the player may choose; a number without a choice allows nothing or only 0."""
     read_action: Callable[[View, Player, Sequence[int]], Action]
     settled: Callable[[int, Mapping[str, Json]], Mapping[str, Json]] = own_options
-    """Returns the options, by players and options, with what else fixes the size of the board."""
+    """Takes players and options; returns the options with all else that fixes the board's size."""
 
 
 def empty_planes(rows: int, columns: int, planes: Sequence[str]) -> Planes:

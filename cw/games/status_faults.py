@@ -1,4 +1,4 @@
-"""What a web service says with a status that is none of those that were expected."""
+"""Faults for unexpected status codes of web services."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from cw.games.rules import Fault
 from cw.games.wire import Reply
 
 SERVER_ERROR: Final = "server_error"
-"""The cause of a fault whose reply has a status of 500 or more: the bot's own code has failed."""
+"""The cause of a fault whose reply has a status of 500 or more: the bot's own code failed."""
 
 LONGEST: Final = 300
-"""Signs of a reply that a sentence quotes."""
+"""Characters of a reply quoted in a message."""
 
 CUT: Final = "..."
 
 
 def status_fault(reply: Reply, expected: int = 200) -> Fault:
-    """Return the fault of a reply with another status than the expected one.
+    """Return the fault of a reply whose status is not the expected one.
 
-    Its note is what the body says where it is plain text: kits of bots answer an exception with
-    status 500 and the exception, its message, the file and the line.
+    Its note is the body, if that is plain text: bot kits answer an exception with status 500 and
+    the exception, its message, the file and the line.
 
     >>> status_fault(Reply(b"KeyError: 7 (bot.py, line 12)", 500)).sentence
     'HTTP status 500, expected 200: KeyError: 7 (bot.py, line 12)'
@@ -32,7 +32,7 @@ def status_fault(reply: Reply, expected: int = 200) -> Fault:
 
 
 def plain_text(body: bytes) -> str:
-    """Return a body on one line, cut; "" for a page in HTML, which says nothing to its author."""
+    """Return a body on one line, shortened; "" for an HTML page, which tells its author nothing."""
     text = body[: 4 * LONGEST].decode(errors="replace")
     printable = "".join(sign if sign.isprintable() else " " for sign in text)
     line = " ".join(printable.split())

@@ -1,4 +1,4 @@
-"""What passes between the referee and the bots that it calls: values only, no I/O."""
+"""The messages between the referee and the bots that it calls: values only, no I/O."""
 
 from __future__ import annotations
 
@@ -21,34 +21,33 @@ this process, or as a person.
 """
 
 Expectation: TypeAlias = Literal["registration", "move", "nothing"]
-"""What a client of our server shall do; of one that shall do nothing, any move is out of turn."""
+"""What a client of our server must do next; for "nothing", any move is out of turn."""
 
 
 DEEPEST: Final = 100
-"""Lists and objects that may stand in each other in a reply; none needs more than 4."""
+"""Maximum nesting of lists and objects in a reply; none needs more than 4."""
 
 CONTAINERS: Final = (dict, list)
-"""The types of JSON values that hold others."""
 
 TOO_DEEP: Final = f"it is nested more than {DEEPEST} times"
 
 
 class QueryLimits(NamedTuple):
-    """What one question may cost."""
+    """The limits of one query."""
 
     seconds: float
     """For the whole exchange."""
     grace: float = 0.0
     """How much later an answer still counts, for our own scheduling; not promised to bots."""
     connect_seconds: float | None = None
-    """For name look-up and connection, where they have a limit of their own."""
+    """For name look-up and connection, if they have a limit of their own."""
     most_body: int = 64 * 1024
     """Bytes of an answer, or of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to a web service; `path` follows the bot's base address."""
+    """A request to a web service; `path` is relative to the bot's base address."""
 
     method: str
     path: str
@@ -62,31 +61,31 @@ class LineMessage:
 
     text: bytes
     numbered: bool = False
-    """Whether answers say which line they answer, so that a late one is not taken for another."""
+    """Whether answers name the line that they answer, so that a late one is not mistaken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the answer of a web service, or a line as its body."""
+    """A reply: the response of a web service, or a line as its body."""
 
     body: bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    """By name, whatever its case."""
+    """By name, case-insensitive."""
     seconds: float = 0.0
-    """From the start of the exchange, connecting included, to the last byte."""
+    """Seconds from the start of the exchange, connecting included, to the last byte."""
 
 
 class Ignore(NamedTuple):
-    """The meaning of a line that is not an answer: reading goes on."""
+    """The result of reading a line that is not an answer: reading continues."""
 
     fault: Fault
-    """What is reported if no answer comes."""
+    """The fault reported if no answer follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to one bot, and what a reply to it means.
+    """A question to one bot, and how to read its reply.
 
     A question for the move of a Hexagon bot:
 
@@ -95,26 +94,26 @@ class Query:
 
     message: Request | LineMessage | Expectation
     read: Callable[[Reply], Any]
-    """Returns an action or another value, a Fault, or, for lines, an Ignore."""
+    """Returns an action or another value, a Fault, or, for lines only, an Ignore."""
     limits: QueryLimits
     action: bool = False
-    """Whether the answer is the player's action; the other questions only want to be answered."""
+    """Whether the answer is the player's action; other questions only need to be answered."""
     explain: Callable[[Fault], Fault] = lambda fault: fault
-    """What the game calls a failure of the exchange itself."""
+    """Renames a failure of the exchange itself as the game does."""
     noted: bool = True
-    """Whether a fault stands in the report; False where the protocol itself decides about it."""
+    """Whether to report a fault; False if the protocol itself decides."""
 
 
 class Referee(Protocol):
-    """What a match offers to the protocol that conducts it."""
+    """The services of a match for the protocol that conducts it."""
 
     @property
     def rules(self) -> Rules[Any, Any, Any]:
-        """The rules."""
+        """The rules of the game."""
 
     @property
     def codec(self) -> Codec[Any, Any, Any]:
-        """What the values of the game are as JSON."""
+        """The codec of the game."""
 
     @property
     def names(self) -> Mapping[Player, str]:
@@ -140,7 +139,7 @@ class Referee(Protocol):
         """Return how a player is reached."""
 
     def address(self, player: Player) -> str | None:
-        """Return the base address of a bot that is a web service."""
+        """Return the base address of a web service."""
 
     def setting(self, player: Player, name: str) -> str | None:
         """Return a setting of a player's bot, such as `secret`."""
@@ -149,55 +148,55 @@ class Referee(Protocol):
         """Return the username of a player's bot: 1 to 64 letters, digits and `_`."""
 
     def token(self) -> str:
-        """Draw 32 hexadecimal digits that nobody can guess."""
+        """Return 32 random hexadecimal digits that cannot be guessed."""
 
     def now(self) -> int:
         """Return the Unix time in whole seconds."""
 
     def begin(self, state: Any) -> None:
-        """Take the start state."""
+        """Set the start state."""
 
     async def ask(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
         """Ask all at the same time; return each one's value or Fault when all are done."""
 
     async def ask_first(self, queries: Mapping[Player, Query]) -> dict[Player, Any]:
-        """Ask all at the same time; return what the first one says, and withdraw the others."""
+        """Ask all at the same time; return the first answer, and withdraw the other queries."""
 
     def step(self, actions: Mapping[Player, Any]) -> Any:
-        """Apply actions and faults by the rules, and give the new state."""
+        """Apply actions and faults by the rules, and return the new state."""
 
     def note(self, player: Player, fault: Fault) -> None:
-        """Keep a fault for the report that the rules need not know."""
+        """Record a fault for the report that the rules need not know."""
 
     def disqualify(self, player: Player, fault: Fault) -> None:
-        """Ask a player nothing more: each question gets this fault at once."""
+        """Stop asking a player: each query gets this fault at once."""
 
     def finish(self, outcome: Outcome) -> None:
-        """End the match with an outcome that the rules do not know."""
+        """End the match with an outcome that the rules do not produce."""
 
 
 class WireProtocol(Protocol):
-    """The wire protocol of one game: who is asked what, in which order, and what answers mean."""
+    """The wire protocol of one game: who is asked what and when, and how answers are read."""
 
     transports: Sequence[Transport]
     """How bots of the game may be reached."""
     signed_with: str | None
-    """The setting that a web service and its referee both know; None where none is needed."""
+    """The setting shared by a web service and its referee, or None if not needed."""
     options: Sequence[str]
-    """The options of a match that are the protocol's: the rules are not told them."""
+    """The options of a match that belong to the protocol and are not passed to the rules."""
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Name the seats of bots with these names."""
+        """Return the players for bots with these names."""
 
     async def conduct(self, referee: Referee) -> None:
-        """Lead a match from its first question to its last."""
+        """Run a match from its first query to its last."""
 
 
 def read_json(body: bytes | str) -> Json:
-    """Return the JSON value of a reply, or of a text that somebody has typed.
+    """Return the JSON value of a reply, or of text that somebody typed.
 
-    Raises ProtocolError for what is none, and for what no replay can hold: values nested more than
-    DEEPEST times, numbers beyond a float, and text with half a surrogate pair.
+    Raises ProtocolError for invalid JSON, and for values that no replay can hold: those nested more
+    than DEEPEST times, numbers beyond a float, and text with half a surrogate pair.
 
     >>> read_json(b'{"turn": 4}')
     {'turn': 4}
@@ -210,15 +209,15 @@ def read_json(body: bytes | str) -> Json:
         raise ProtocolError(str(error)) from None
     except RecursionError:
         raise ProtocolError(TOO_DEEP) from None
-    # Most replies open so few lists and objects that nobody needs to look how they are nested.
+    # Most replies open so few lists and objects that their nesting need not be checked.
     if data.count(b"[") + data.count(b"{") > DEEPEST and is_deep(value, DEEPEST):
         raise ProtocolError(TOO_DEEP)
     return value
 
 
 def is_deep(value: Json, most: int) -> bool:
-    """Return whether lists and objects of a value stand in each other more than `most` times."""
-    # Numbers and text, of which a frame has thousands, are left out level by level.
+    """Return whether lists and objects are nested more than `most` times."""
+    # Numbers and text, of which a frame has thousands, are dropped at each level.
     level = [value] if isinstance(value, CONTAINERS) else []
     for _ in range(most):
         level = [
@@ -231,33 +230,33 @@ def is_deep(value: Json, most: int) -> bool:
 
 
 def null_list(name: str) -> str:
-    """Return what is wrong with a list that came as null."""
+    """Return the message for a list that is null."""
     return f"{name} is null, expected a list, [] for an empty one"
 
 
 def compact(document: Json) -> bytes:
-    """Print JSON in ASCII, without blanks."""
+    """Encode JSON in ASCII, without blanks."""
     try:
         printed = msgspec.json.encode(document)
     except UnicodeEncodeError:
-        # Half a surrogate pair, which UTF-8 has no bytes for.
+        # Half a surrogate pair, which cannot be encoded in UTF-8.
         return escaped(document)
     # ASCII on the wire: bots in eight languages guess encodings differently.
     return printed if printed.isascii() else escaped(document)
 
 
 def escaped(document: Json) -> bytes:
-    """Print JSON whose text is not all ASCII, with escapes; several times slower."""
+    """Encode JSON whose text is not all ASCII, with escapes; several times slower."""
     return json.dumps(document, separators=(",", ":")).encode()
 
 
 def unheard(line: str) -> None:
-    """Drop a line of a log."""
+    """Discard a log line."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotContext:
-    """What a built-in strategy needs to be a bot on the wire."""
+    """What a built-in strategy needs to act as a bot on the wire."""
 
     make: Callable[[Player], Strategy[Any, Any]]
     """Seats the strategy for a new game."""
@@ -266,25 +265,25 @@ class BotContext:
     now: Callable[[], float]
     """Returns the Unix time in seconds."""
     log: Callable[[str], None] = unheard
-    """Takes a line for the people who run the bot; by default it is dropped."""
+    """Receives a line for the people who run the bot; discarded by default."""
 
 
 class BotHandler(Protocol):
-    """A built-in strategy that speaks the wire protocol of its game, as bots must."""
+    """A built-in strategy that speaks its game's wire protocol, as bots must."""
 
     def answer(self, message: Request | LineMessage) -> Reply | None:
-        """Answer one message; None where a line gets no answer."""
+        """Answer one message, or None if a line needs no answer."""
 
 
 def as_json(document: Json, status: int = 200, **headers: str) -> Reply:
-    """Return an answer in JSON."""
+    """Return a JSON response."""
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
     return Reply(compact(document), status, {"Content-Type": "application/json", **fields})
 
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """Who played a slot, as a site knows it."""
+    """The player of a slot, as a site knows it."""
 
     bot_id: str
     owner: str
@@ -292,12 +291,12 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Credits:
-    """By which names a site knows a match and who played it."""
+    """A site's names for a match and its players."""
 
     match_id: str
     players: Sequence[Credit]
 
 
 def as_it_is(reply: Reply) -> Reply:
-    """Take a reply as it is."""
+    """Return a reply unchanged."""
     return reply

@@ -1,4 +1,4 @@
-"""The hub: a site where many people meet, bring bots, and watch them play.
+"""The hub: a website where people meet, bring bots, and watch them play.
 
-Workers and schedulers begin without its pages, which application.py has.
+Workers and schedulers start without its pages, which application.py serves.
 """

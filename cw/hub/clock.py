@@ -1,4 +1,4 @@
-"""The clock that every verb of the hub is given."""
+"""The clock passed to every operation of the hub."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 Clock: TypeAlias = Callable[[], datetime]
-"""Returns the present moment, in UTC and aware of that."""
+"""Returns the current time as a timezone-aware datetime in UTC."""
 
 
 def utc_now() -> datetime:
-    """Return the present moment by the clock of this machine."""
+    """Return the current time by this machine's clock."""
     return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""The origin of the work of a thread, which its log lines and the matches that it plans record."""
+"""The request id of a thread, recorded in its log lines and in the matches it plans."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, Final
 REQUEST_ID: Final = "request_id"
 
 LONGEST_ID: Final = 64
-"""Characters of the id of a request."""
+"""Maximum length of a request id, in characters."""
 
 known: ContextVar[Mapping[str, Any]] = ContextVar("known", default=MappingProxyType({}))
-"""What all lines of the log of this thread say."""
+"""Fields added to every log line of this thread."""
 
 
 def new_id() -> str:
-    """Return the id of what nobody has asked for under an id of their own."""
+    """Return an id for work that did not come with one."""
     return token_hex(8)
 
 
 def present_id() -> str | None:
-    """Return the id of the request, or of the tick, that all that happens here goes back to."""
+    """Return the id of the request or tick that caused the current work, or None."""
     return known.get().get(REQUEST_ID)

@@ -1,4 +1,4 @@
-"""Asks a bot the questions that were asked in a recorded match."""
+"""Repeats the questions of a recorded match to a bot."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from cw.replays.document import Document, action_document, states
 from cw.replays.verify import PERSON, as_read, unready
 
 HIDDEN: Final = "[hidden]"
-"""What stands for secrets of the bot in a question that is shown."""
+"""Replaces the bot's secrets in questions that are shown."""
 
 Tell: TypeAlias = Callable[[AskedAnswer], None]
 
 
 async def ask(asking: Asking, tell: Tell, on_launch: OnLaunch = warn_of) -> str:
-    """Ask a bot, and tell each answer as it comes; return why it was asked no more, "" for done.
+    """Ask a bot, and report each answer as it comes; return why it stopped early, or "".
 
-    The match is played again by the protocol of its game. All others do what they did, and so does
-    the player whose place the bot takes: it is asked what was asked then, and knows no more. With
-    a turn, only the answer of that turn is told. Raises UsageError for a turn in which the player
-    was asked nothing, for a bot that cannot play, and for a replay of other rules. Afterwards, also
-    when cancelled, nothing of the bot runs.
+    The match is replayed by the protocol of its game. All other players act as recorded, and so
+    does the seat that the bot takes: it is asked what was asked then, and knows no more. With a
+    turn, only the answer of that turn is reported. Raises UsageError for a turn in which the player
+    was asked nothing, for a bot that cannot play, and for a replay of other rules. Leaves no
+    process of the bot running, even when cancelled.
     """
     game = load_game(asking.document["game"])
     check(asking, game)
@@ -63,7 +63,7 @@ async def ask(asking: Asking, tell: Tell, on_launch: OnLaunch = warn_of) -> str:
 
 
 def check(asking: Asking, game: Game) -> None:
-    """Raise UsageError for a replay of other rules, and where nothing was asked."""
+    """Raise UsageError for a replay of other rules, or if nothing was asked."""
     document, turn, word = asking.document, asking.turn, load_endings(game.name).turn
     if document["rules"] != game.version:
         raise UsageError(
@@ -85,13 +85,13 @@ def check(asking: Asking, game: Game) -> None:
 
 
 def turns_of(document: Document, player: Player) -> list[int]:
-    """Return the turns in which a player did something."""
+    """Return the turns in which a player acted."""
     turns = enumerate(document["turns"], start=load_endings(document["game"]).first)
     return [number for number, turn in turns if str(player) in turn["actions"]]
 
 
 class Part(NamedTuple):
-    """The part of a match that is played again."""
+    """The part of a match that is replayed."""
 
     start: Json
     turns: Sequence[Mapping[str, Json]]
@@ -99,7 +99,7 @@ class Part(NamedTuple):
 
 
 def part_of(asking: Asking, game: Game) -> Part:
-    """Return the match up to the turn that is asked about, for a cold bot that turn alone."""
+    """Return the match up to the requested turn; for a cold bot, that turn alone."""
     document = asking.document
     turns = [each["actions"] for each in document["turns"][: turns_played(asking)]]
     if not asking.is_cold:
@@ -109,13 +109,13 @@ def part_of(asking: Asking, game: Game) -> Part:
 
 
 def turns_played(asking: Asking) -> int | None:
-    """Return how many turns the bot is asked about; None for all."""
+    """Return how many turns the bot is asked about, or None for all."""
     first = load_endings(asking.document["game"]).first
     return None if asking.turn is None else asking.turn - first + 1
 
 
 def place_of(asking: Asking) -> int:
-    """Return the number of the seat that is asked, from 0; raise UsageError for no such player."""
+    """Return the index of the seat that is asked; raise UsageError if there is no such player."""
     players = [seat["player"] for seat in asking.document["players"]]
     if asking.player not in players:
         raise UsageError(f"there is no player {asking.player} in this match")
@@ -123,7 +123,7 @@ def place_of(asking: Asking) -> int:
 
 
 def spec_of(asking: Asking, part: Part) -> MatchSpec:
-    """Return the match that is played again: all have the names that they had."""
+    """Return the match to replay, with the bots' original names."""
     document = asking.document
     names = numbered([seat["name"] for seat in document["players"]])
     bots = [BotSpec(name, "absent", "its answers are recorded") for name in names]
@@ -144,7 +144,7 @@ def spec_of(asking: Asking, part: Part) -> MatchSpec:
 def seats(
     asking: Asking, turns: RecordedTurns, answers: Answers
 ) -> Callable[[BotSpec, Player, SeatContext], Awaitable[Seat]]:
-    """Return what opens the seats: that of the bot, and those of the others from the record."""
+    """Return a function that opens seats: the bot's, and the others' from the record."""
     people = [seat["player"] for seat in asking.document["players"] if seat.get("bot") == PERSON]
     missing = unready(asking.document)
 
@@ -160,29 +160,29 @@ def seats(
 
 
 class Answers:
-    """Builds an answer of a bot beside that of the match."""
+    """Combines each answer of a bot with the one in the match."""
 
     def __init__(self, asking: Asking, tell: Tell) -> None:
-        """Wait for the first answer."""
+        """Start without answers."""
         self._asking = asking
         self._tell = tell
         self._game = load_game(asking.document["game"])
         self._endings = load_endings(asking.document["game"])
         before = len(asking.document["turns"][: turns_played(asking)]) - 1
         self._begin = before if asking.is_cold else 0
-        """The index of the turn with which the match begins that is played again."""
+        """The index of the turn at which the replayed match starts."""
         self._index = -1
-        """That of the turn that was asked last; -1 for none."""
+        """The index of the turn asked last, or -1 if none."""
         self._problem = ""
 
     def problem(self) -> str:
-        """Return why the bot was asked no more, "" if all was asked."""
+        """Return why the bot was not asked everything, or ""."""
         if self._problem or self._is_wanted():
             return self._problem
         return f"the match was over before {self._endings.turn} {self._asking.turn} was asked"
 
     def refuse(self, query: Query, fault: Fault) -> None:
-        """Take note that a bot did not take what every bot of the game must take."""
+        """Record that a bot did not accept a message that every bot of the game must accept."""
         fault = public_fault(self._asking.bot, fault)
         what = query.message
         asked = f"{what.method} {what.path}" if isinstance(what, Request) else "a message"
@@ -192,7 +192,7 @@ class Answers:
         self._problem = f"{when} it did not take {asked}: {fault.kind}: {fault.sentence}"
 
     def add(self, new: NewAnswer) -> None:
-        """Tell an answer, if it is to the turn that is wanted."""
+        """Report an answer if its turn was requested."""
         self._index = self._begin + new.turn
         if isinstance(new.value, Fault) and new.value.lasting:
             sentence = public_fault(self._asking.bot, new.value).sentence
@@ -201,11 +201,11 @@ class Answers:
             self._tell(self._answer(new))
 
     def _is_wanted(self) -> bool:
-        """Return whether the turn that was asked last is asked about."""
+        """Return whether the turn asked last was requested."""
         return self._asking.turn in (None, self._index + self._endings.first)
 
     def _turn(self) -> str:
-        """Return the turn that was asked last, as sentences name it."""
+        """Return the name of the turn asked last, for sentences."""
         return self._endings.turn_after(self._index)
 
     def _answer(self, new: NewAnswer) -> AskedAnswer:
@@ -229,13 +229,12 @@ class Answers:
         )
 
     def _without_secrets(self, question: str) -> str:
-        """Return a question without the secrets that the bot shares with us."""
         for secret in filter(None, self._asking.secrets.values()):
             question = question.replace(secret, HIDDEN)
         return question
 
     def _noted(self, recorded: Any) -> Any:
-        """Return a recorded action; of a fault what was noted of it says more."""
+        """Return a recorded action; for a fault, return the more detailed one from the report."""
         if isinstance(recorded, Fault):
             for fault in self._asking.document["faults"]:
                 if (fault["turn"], fault["player"]) == (self._index, self._asking.player):
@@ -243,7 +242,6 @@ class Answers:
         return recorded
 
     def _verdict(self, state: Any, value: Any) -> str:
-        """Return what the rules say of an answer."""
         if isinstance(value, Fault):
             return ": ".join(filter(None, (value.kind, value.sentence)))
         try:

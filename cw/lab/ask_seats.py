@@ -1,4 +1,4 @@
-"""Seats of a match that is played again from its record, in which one bot is asked anew."""
+"""Seats of a match replayed from its record, in which one bot is asked anew."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from cw.games.rules import Fault, Json, Player
 from cw.games.wire import Query, Transport
 
 WITHOUT_LIMIT: Final = 24 * 3600.0
-"""Seconds for an answer where somebody looks for a defect with a debugger."""
+"""Seconds for an answer while somebody debugs the bot."""
 
 SETTLING: Final = 4
-"""Rounds of the event loop in which the output that came before an answer is taken in."""
+"""Rounds of the event loop in which to collect output written before an answer."""
 
 LATEST: Final = 2000
 """Characters of a long output that count as new."""
 
 GRANTED: Final = Answer(None, 0.0)
-"""What seats say where nothing but an OK is expected."""
+"""The answer of a seat if only an OK is expected."""
 
 
 class EndOfQuestions(Exception):
-    """Ends a match that is played again: everything wanted has been asked."""
+    """Ends a replayed match: everything requested has been asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurns:
-    """What was done in a match, read as it is played again."""
+    """The actions of a match, read as it is replayed."""
 
     record: MatchRecord
     turns: Sequence[Mapping[str, Json]]
@@ -41,13 +41,13 @@ class RecordedTurns:
 
     @property
     def now(self) -> int:
-        """The index of the turn that is being played."""
+        """The index of the turn being played."""
         return len(self.record.turns)
 
     def document(self, player: Player) -> Json:
-        """Return what a player did in this turn; raise EndOfQuestions if that is nothing."""
+        """Return a player's action in this turn; raise EndOfQuestions if there is none."""
         if self.now >= len(self.turns) or str(player) not in self.turns[self.now]:
-            # It moved out of turn, or did not take the news of a move: that ended the match.
+            # It moved out of turn, or did not accept the news of a move: that ended the match.
             raise EndOfQuestions
         return self.turns[self.now][str(player)]
 
@@ -59,31 +59,31 @@ class RecordedTurns:
 
 
 class Listener(Protocol):
-    """Takes what comes of asking a bot again."""
+    """Receives the results of asking a bot again."""
 
     def add(self, new: NewAnswer) -> None:
-        """Take an answer."""
+        """Receive an answer."""
 
     def refuse(self, query: Query, fault: Fault) -> None:
-        """Take a fault where nothing but an OK was expected; the bot is asked no more."""
+        """Receive a fault where only an OK was expected; the bot is not asked again."""
 
 
 class RecordedSeat:
-    """A player who does what the record says."""
+    """A player who acts as recorded."""
 
     stderr = SILENT
 
     def __init__(
         self, player: Player, turns: RecordedTurns, transport: Transport, absent: Fault | None
     ) -> None:
-        """Seat a player; one who was `absent` from the start refuses what comes first."""
+        """Seat a player; one who was `absent` from the start refuses the first query."""
         self.player = player
         self.turns = turns
         self.transport = transport
         self.absent = absent
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Return the action that is recorded; to all other questions it agrees."""
+        """Return the recorded action; agree to any other query."""
         if query.action:
             return Answer(self.turns.action(self.player), 0.0)
         if self.absent is not None and query.message != "nothing":
@@ -96,25 +96,25 @@ class RecordedSeat:
 
 @dataclass(frozen=True, slots=True)
 class NewAnswer:
-    """What a bot answers today to a question of a match."""
+    """A bot's new answer to a question of a match."""
 
     turn: int
     """The index of the turn."""
     state: Any
-    """The position before it."""
+    """The position before that turn."""
     question: str
-    """What it was sent, or for a bot that is shown the position, that as JSON."""
+    """What it was sent; for a bot that is shown the position, the position as JSON."""
     recorded: Any
     """The action in the match, or a fault."""
     value: Any
-    """What the bot says now: an action, or a fault."""
+    """The new answer: an action, or a fault."""
     seconds: float
     stderr: str
-    """What it wrote to its standard error since the question before."""
+    """What it has written to standard error since the previous question."""
 
 
 class AskedSeat:
-    """A bot that is asked again; the match goes on with what is recorded for its seat."""
+    """A bot that is asked again; the match continues with the actions recorded for its seat."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class AskedSeat:
         *,
         is_patient: bool,
     ) -> None:
-        """Seat a bot; `is_patient` gives it as much time as it likes."""
+        """Seat a bot; `is_patient` lifts its time limit."""
         self.player = player
         self.seat = seat
         self.transport = seat.transport
@@ -136,16 +136,16 @@ class AskedSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the bot wrote."""
+        """The bot's output on standard error."""
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Ask the bot, and return what is recorded."""
+        """Ask the bot, and return the recorded action."""
         if self.is_patient:
             query = replace(query, limits=query.limits._replace(seconds=WITHOUT_LIMIT))
         if not query.action:
             answer = await self.seat.ask(query, look)
-            # Of a fault that is not noted the protocol itself decides whether the match goes on.
+            # For a fault that is not reported, the protocol itself decides whether to continue.
             if isinstance(answer.value, Fault) and query.noted:
                 self.listener.refuse(query, answer.value)
                 raise EndOfQuestions
@@ -163,13 +163,13 @@ class AskedSeat:
         return Answer(recorded, 0.0)
 
     async def _fresh_output(self) -> str:
-        """Return what the bot has written to its standard error since this was last asked."""
+        """Return what the bot has written to standard error since the last call."""
         for _ in range(SETTLING):
             await asyncio.sleep(0)
         before, self._written = self._written, self.seat.stderr.text()
         if self._written.startswith(before):
             return self._written[len(before) :]
-        # Of a long output head and tail are kept: what is new in the tail cannot be told.
+        # Only head and tail of a long output are kept, so the new part cannot be determined.
         return self._written[-LATEST:]
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a bot is asked again about a match, and what it answers today."""
+"""What to ask a bot again about a match, and its new answers."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ LEGAL: Final = "legal"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who is asked what."""
+    """A request to ask a bot again."""
 
     document: Document
     """The replay."""
     player: Player
-    """Whose place the bot takes."""
+    """The player whose seat the bot takes."""
     bot: BotSpec
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     turn: int | None = None
-    """The turn that is asked about, by its number in sentences; None for all."""
+    """The turn to ask about, numbered as in sentences; None for all."""
     is_cold: bool = False
-    """Whether the match begins for the bot with the position before that turn."""
+    """Whether the match starts for the bot with the position before that turn."""
     is_patient: bool = False
-    """Whether the bot has as much time as it likes."""
+    """Whether the bot has no time limit."""
     isolation: Isolation = field(default_factory=Isolation)
 
 
 @dataclass(frozen=True, slots=True)
 class AskedAnswer:
-    """What a bot answers today, beside what was answered in the match."""
+    """A bot's new answer, and the one in the match."""
 
     turn: int
-    """As sentences count."""
+    """Numbered as in sentences."""
     question: str
     before: Json
     """The action in the match, or `{"fault": kind, "error": sentence}`."""
     after: Json
-    """What the bot says now, in the same form."""
+    """The new action, in the same form."""
     verdict_before: str
-    """What the rules say of it: `legal`, or the kind of the fault and a sentence."""
+    """The verdict of the rules: `legal`, or the kind of the fault and a sentence."""
     verdict: str
     seconds_before: float | None
-    """The time of the answer in the match, None where it is not recorded."""
+    """The answer's time in the match, or None if not recorded."""
     seconds: float
     stderr: str
-    """What the bot has written to its standard error since the question before."""
+    """What the bot has written to standard error since the previous question."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether the answer is another one than in the match."""
+        """Whether the answer differs from that in the match."""
         return bool(self.before != self.after)
 
     @property
@@ -65,7 +65,7 @@ class AskedAnswer:
         return self.verdict == LEGAL
 
     def to_json(self) -> dict[str, Json]:
-        """Return it for programs; times are in milliseconds."""
+        """Return the answer as JSON; times are in milliseconds."""
         before = self.seconds_before
         return {
             "turn": self.turn,

@@ -1,7 +1,7 @@
-"""A comparison of two bots: pairs are played until a sequential test tells which one is stronger.
+"""A comparison of two bots: plays pairs until a sequential test tells which one is stronger.
 
-How it stands is a function of the matches that are over, taken pair by pair in the order of their
-seeds. So it does not depend on which of them end first, nor on how often it was interrupted.
+Its state is a function of the finished matches, taken pair by pair in the order of their seeds. So
+it depends neither on which of them end first, nor on how often it was interrupted.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from cw.league.statistics.sprt import Decision, Hypotheses, PairScores, decision
 from cw.matches.spec import MatchSpec
 
 REPEATS_SEEN: Final = 5
-"""Pairs after which it is seen that they repeat: by chance matches of a tiny game may be equal."""
+"""Pairs needed to detect repetition: matches of a tiny game may be equal by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a comparison stands."""
+    """The state of a comparison."""
 
     line_up: LineUp
     hypotheses: Hypotheses
@@ -35,16 +35,16 @@ class Comparison:
     scores: PairScores = field(default_factory=PairScores)
     decision: Decision | None = None
     matches: tuple[MatchLine, ...] = ()
-    """Those of the pairs that count."""
+    """The matches of the pairs that count."""
     wins: int = 0
     """Matches in which the new bot was ahead of the old one."""
     losses: int = 0
     repeated: int = 0
-    """Pairs whose matches were those of an earlier pair."""
+    """Pairs that repeat the matches of an earlier pair."""
 
     @property
     def repeats(self) -> bool:
-        """Whether most pairs are one and the same: more of them would decide, and say nothing."""
+        """Whether most pairs are identical: more of them would decide the test without evidence."""
         is_seen = self.scores.pairs >= min(REPEATS_SEEN, self.most)
         return is_seen and 2 * self.repeated > self.scores.pairs
 
@@ -55,12 +55,12 @@ class Comparison:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more pairs are wanted."""
+        """Whether no more pairs are needed."""
         return self.decision is not None or self.repeats or self.scores.pairs >= self.most
 
     @property
     def matches_left(self) -> int:
-        """How many matches it is likely to take still."""
+        """The expected number of matches still to play."""
         if self.is_over:
             return 0
         rest = self.most - self.scores.pairs
@@ -69,7 +69,7 @@ class Comparison:
         return pairs * len(self.line_up.seatings)
 
     def with_pair(self, pair: list[MatchSpec], lines: tuple[MatchLine, ...]) -> Comparison:
-        """Return it with one more pair."""
+        """Return the comparison with one more pair."""
         each = [
             self.line_up.score(spec, line.ranks) for spec, line in zip(pair, lines, strict=True)
         ]
@@ -95,24 +95,24 @@ class Comparison:
 
 
 def check_games(line_up: LineUp, games: int) -> None:
-    """Raise UsageError if so many matches are less than a pair."""
+    """Raise UsageError if this many matches make less than a pair."""
     in_pair = len(line_up.seatings)
     if games < in_pair:
         raise UsageError(f"--games must be at least {in_pair}, the matches of a pair")
 
 
 Watch: TypeAlias = Callable[[Comparison], None]
-"""Is told how a comparison stands after each pair."""
+"""Called with the comparison after each pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What is compared, and how: the same one has the same result."""
+    """The settings of a comparison; the same settings give the same result."""
 
     line_up: LineUp
     hypotheses: Hypotheses
     games: int
-    """At most so many matches; the last pair is played whole."""
+    """Maximum number of matches; the last pair is always completed."""
     seed: int
 
     def __post_init__(self) -> None:
@@ -127,7 +127,7 @@ class Contest:
 
     @property
     def head(self) -> dict[str, Json]:
-        """What its journal says of it: all that the matches depend on."""
+        """The header of its journal: everything that the matches depend on."""
         return {
             "kind": "comparison",
             "game": self.line_up.game,
@@ -142,12 +142,12 @@ class Contest:
         return self.line_up.pair(f"pair-{number}", self.seed + number)
 
     def specs(self) -> Iterator[MatchSpec]:
-        """Yield all matches that it may take."""
+        """Yield all matches that it may need."""
         for number in range(self.begin.most):
             yield from self.pair(number)
 
     def standing(self, journal: Journal, now: Comparison) -> Iterator[Comparison]:
-        """Yield how it stands after each further pair that is over, in their order, to its end."""
+        """Yield the comparison after each further finished pair, in order, until it ends."""
         while not now.is_over:
             pair = self.pair(now.scores.pairs)
             lines = tuple(journal.lines[spec.id] for spec in pair if spec.id in journal.lines)
@@ -157,12 +157,12 @@ class Contest:
             yield now
 
     def now(self, journal: Journal) -> Comparison:
-        """Return how it stands with all pairs of a journal."""
+        """Return the comparison with all pairs in a journal."""
         return advanced(self, journal, self.begin, lambda _: None)
 
 
 async def compare(contest: Contest, journal: Journal, playing: Players, watch: Watch) -> Comparison:
-    """Play pairs until they decide, or until there are as many as may be; return how it ends.
+    """Play pairs until they decide or the maximum is reached; return the final comparison.
 
     Matches that a journal holds are not played again.
     """
@@ -179,7 +179,7 @@ async def compare(contest: Contest, journal: Journal, playing: Players, watch: W
 
 
 def advanced(contest: Contest, journal: Journal, now: Comparison, watch: Watch) -> Comparison:
-    """Return how a comparison stands with all pairs that are over."""
+    """Return a comparison with all finished pairs."""
     for after in contest.standing(journal, now):
         watch(after)
         now = after

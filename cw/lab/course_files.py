@@ -1,4 +1,4 @@
-"""How numbers have moved, as CSV for spreadsheets and as a picture."""
+"""The course of tuned numbers, as CSV for spreadsheets and as a picture."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ PICTURE: Final = "numbers.svg"
 
 WIDTH: Final = 720
 PANEL: Final = 150
-"""The height of the panel of a number, in pixels."""
+"""The height of a number's panel, in pixels."""
 
 PLOT: Final = (70.0, 40.0, 620.0, 80.0)
-"""Where in a panel the curve is: left, top, width and height."""
+"""The position of the curve in a panel: left, top, width and height."""
 
 SIZE: Final = 13
 """The size of text, in pixels."""
 
 MOST_DRAWN: Final = 1000
-"""Points of a curve that are drawn: more cannot be told apart."""
+"""Most points drawn of a curve: more cannot be distinguished."""
 
 
 def write_course(folder: Path, course: Course) -> None:
-    """Write both files; raise Failure if one cannot be written."""
+    """Write both files; raise Failure if either cannot be written."""
     write_whole(folder / CSV_FILE, table(course).encode())
     write_whole(folder / PICTURE, svg(picture(course)))
 
 
 def table(course: Course) -> str:
-    """Return a line for each step: the score of its trial, and each number after it."""
+    """Return one line per step: the score of its trial, and each number after it."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = [number.name for number in course.tuning.numbers]
@@ -53,7 +53,7 @@ def table(course: Course) -> str:
 
 
 def picture(course: Course) -> Sheet:
-    """Return a panel for each number, with its curve between its bounds and its result."""
+    """Return one panel per number, with its curve between its bounds and its result."""
     numbers = course.tuning.numbers
     bot = course.tuning.base.new
     return Sheet(
@@ -84,7 +84,7 @@ def panel(course: Course, number: Tunable, seat: int) -> Iterator[Shape]:
 
 
 def scale(course: Course, number: Tunable) -> Iterator[Shape]:
-    """Yield the bounds at the left of a panel, and its first and last step below."""
+    """Yield the bounds to the left of a panel, and its first and last step below."""
     left, top, width, height = PLOT
     for value in (number.high, number.low):
         y = height_of(number, value)
@@ -95,7 +95,7 @@ def scale(course: Course, number: Tunable) -> Iterator[Shape]:
 
 
 def curve(number: Tunable, values: Sequence[float], steps: int) -> list[Point]:
-    """Return the points of a curve, of many only so many as can be told apart."""
+    """Return the points of a curve, thinned out to what can be distinguished."""
     left, _, width, _ = PLOT
     stride = max(1, len(values) // MOST_DRAWN)
     return [
@@ -105,6 +105,6 @@ def curve(number: Tunable, values: Sequence[float], steps: int) -> list[Point]:
 
 
 def height_of(number: Tunable, value: float) -> float:
-    """Return where in a panel a value is, in pixels from its top."""
+    """Return the height of a value in a panel, in pixels from the top."""
     _, top, _, height = PLOT
     return top + height * (number.high - value) / (number.high - number.low)

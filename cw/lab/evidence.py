@@ -1,4 +1,4 @@
-"""What pairs of matches say of two bots, in words."""
+"""The evidence of pairs of matches about two bots, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cw.league.statistics.sprt import Decision, Estimate, Hypotheses, PairScores
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What pairs of matches say of two bots."""
+    """The evidence of pairs of matches about two bots."""
 
     new: str
     """The name of the bot that may be stronger."""
@@ -18,12 +18,12 @@ class Evidence:
     hypotheses: Hypotheses
     scores: PairScores
     decision: Decision | None
-    """None: not yet, or not at all."""
+    """None if undecided, for now or for good."""
     matches: int
 
 
 def verdict(evidence: Evidence) -> str:
-    """Return in a sentence what has been decided, or that nothing has."""
+    """Return a sentence with the decision, or with its absence."""
     lead = elo_in_words(evidence.scores.estimate)
     count = counted(evidence.matches, "match")
     if evidence.decision is None:
@@ -43,7 +43,7 @@ def verdict(evidence: Evidence) -> str:
 
 
 def claim(evidence: Evidence) -> str:
-    """Return what has been decided, with the Elo that are in question beside 0.
+    """Return the decision, with any Elo threshold other than 0.
 
     At 5 % error, `not stronger` means that the lead is less than `elo1`.
     """
@@ -56,7 +56,7 @@ def claim(evidence: Evidence) -> str:
 
 
 def standing(evidence: Evidence) -> str:
-    """Return in one line how two bots stand."""
+    """Return the evidence about two bots on one line."""
     return (
         f"{counted(evidence.matches, 'match')}, score {evidence.scores.mean:.1%},"
         f" {elo_in_words(evidence.scores.estimate)}, {ratio_in_words(evidence)}"
@@ -71,7 +71,7 @@ def ratio_in_words(evidence: Evidence) -> str:
 
 
 def elo_in_words(estimate: Estimate) -> str:
-    """Return a lead with its 95 % interval, as far as it has bounds.
+    """Return a lead with its 95 % interval, as far as it is bounded.
 
     >>> elo_in_words(Estimate(43.2, 26.0, 60.4)), elo_in_words(Estimate(float("inf"), 338, 900))
     ('+43 ± 17 Elo', 'at least +338 Elo')

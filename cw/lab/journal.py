@@ -1,6 +1,6 @@
-"""What an experiment keeps on disk: a line that says what is played, then each match that is over.
+"""An experiment on disk: a header line that describes it, then one line per finished match.
 
-A line is synced before its match counts: a kill at any instant costs matches in flight alone.
+A line is synced before its match counts: a kill at any instant loses only matches in progress.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from cw.line_files import alone, append_line, mend
 from cw.matches.spec import MatchResult, MatchSpec
 
 LONGEST_LINE: Final = 1 << 20
-"""Bytes of a line: a match of a thousand bots, with their ranks and faults, has far less."""
+"""Bytes of a line: a match of a thousand bots, with their ranks and faults, needs far less."""
 
 LONGEST_DETAIL: Final = 300
-"""Characters of a fault that are kept."""
+"""Characters of a fault to keep."""
 
 
 class BotFaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a bot did wrong in a match."""
+    """A bot's faults in a match."""
 
     bot: str
     kinds: dict[str, int]
-    """How often, by the kind of fault."""
+    """Number of faults by kind."""
     turn: int
-    """Of the first one, from 0."""
+    """The turn of the first one, from 0."""
     detail: str
-    """What was wrong then."""
+    """The detail of the first one."""
 
 
 class MatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A match that is over."""
+    """A finished match."""
 
     id: str
     seed: int
@@ -50,12 +50,12 @@ class MatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Their names, in seat order."""
     ranks: tuple[int | None, ...]
     played: str = ""
-    """A digest of the start and all actions: matches that have the same one are the same."""
+    """A digest of the start and all actions: matches with the same digest are identical."""
     faults: tuple[BotFaults, ...] = ()
 
 
 def line_of(spec: MatchSpec, result: MatchResult) -> MatchLine:
-    """Return what is kept of a match."""
+    """Return the journal line of a match."""
     names = tuple(bot.name for bot in spec.bots)
     faults = (faults_of(result, number, name) for number, name in enumerate(names))
     return MatchLine(
@@ -71,7 +71,7 @@ def digest_of(result: MatchResult) -> str:
 
 
 def faults_of(result: MatchResult, number: int, name: str) -> BotFaults | None:
-    """Return what a bot did wrong in a match; None if it did nothing wrong."""
+    """Return a bot's faults in a match, or None if it made none."""
     faults = result.faults_of(number)
     if not faults:
         return None
@@ -80,12 +80,12 @@ def faults_of(result: MatchResult, number: int, name: str) -> BotFaults | None:
 
 
 class Journal:
-    """The matches of an experiment that are over, by id; those of a file, or of this run alone."""
+    """The finished matches of an experiment by id, from a file or from this run alone."""
 
     def __init__(self, file: Path | None = None, head: Mapping[str, Json] | None = None) -> None:
-        """Know of no match; without a file none is kept.
+        """Start without matches; without a file they are not stored.
 
-        `head` is what the file says before its first match, None if it does so already.
+        `head` is the header to write before the first match, or None if the file has one.
         """
         self.file = file
         self.lines: dict[str, MatchLine] = {}
@@ -93,7 +93,7 @@ class Journal:
         self._adding = threading.Lock()
 
     def add(self, line: MatchLine) -> None:
-        """Write down a match, from whichever thread; raise Failure if that is not possible."""
+        """Record a match; raise Failure if it cannot be written. Thread-safe."""
         with self._adding:
             if self.file is not None:
                 if self._head is not None:
@@ -105,10 +105,10 @@ class Journal:
 
 @contextmanager
 def opened(file: Path, head: Mapping[str, Json]) -> Iterator[Journal]:
-    """Open the journal of an experiment, alone; its first match begins it if there is none.
+    """Open the journal of an experiment exclusively; the first match creates its contents.
 
-    `head` says what is played. What cannot be played leaves no file. Raises UsageError if the file
-    is in use, broken, or of another experiment, and Failure if it cannot be written.
+    `head` is the header. An experiment that cannot be played leaves no file. Raises UsageError if
+    the file is in use, broken, or of another experiment, and Failure if it cannot be written.
     """
     make_folder(file.parent)
     with alone(file):
@@ -126,7 +126,7 @@ def opened(file: Path, head: Mapping[str, Json]) -> Iterator[Journal]:
 
 
 def read_head(file: Path) -> dict[str, Json]:
-    """Read what is played in a journal; {} if there is none. Raises UsageError for another file."""
+    """Read a journal's header, or {} if there is none. Raises UsageError for another file."""
     try:
         with file.open("rb") as stream:
             first = stream.readline(LONGEST_LINE)
@@ -145,7 +145,7 @@ def read_head(file: Path) -> dict[str, Json]:
 
 
 def check_head(file: Path, head: Mapping[str, Json]) -> None:
-    """Raise UsageError if a journal is of another experiment, with the first difference."""
+    """Raise UsageError, with the first difference, if a journal is of another experiment."""
     there = read_head(file)
     for name in dict.fromkeys((*head, *there)):
         if there.get(name) != head.get(name):
@@ -156,9 +156,9 @@ def check_head(file: Path, head: Mapping[str, Json]) -> None:
 
 
 def read_lines(file: Path) -> Iterator[MatchLine]:
-    """Yield the matches of a journal; raise UsageError for a line that is none.
+    """Yield the matches of a journal; raise UsageError for an invalid line.
 
-    A torn last line is none either, and no error: somebody may be writing it.
+    A torn last line is skipped without error: it may still be being written.
     """
     try:
         with file.open("rb") as stream:
@@ -172,7 +172,7 @@ def read_lines(file: Path) -> Iterator[MatchLine]:
 
 
 def match_in(file: Path, number: int, text: bytes) -> MatchLine:
-    """Return the match of a line; raise UsageError if it is none."""
+    """Return the match in a line; raise UsageError if invalid."""
     try:
         return documents.decode(text, MatchLine)
     except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""Who sits where when two bots are compared, and what a match between them says."""
+"""The seating of matches that compare two bots, and their scores."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NOTHING: Final[Mapping[str, Json]] = {}
 
 @dataclass(frozen=True, slots=True)
 class LineUp:
-    """Two bots that are compared, and those that fill the other seats of their matches."""
+    """Two bots to compare, and those that fill the other seats of their matches."""
 
     game: str
     bots: tuple[BotSpec, ...]
-    """The new one, the old one, and the others."""
+    """The new bot, the old one, then the others."""
     options: dict[str, Json] = field(default_factory=dict)
     isolation: Isolation = field(default_factory=Isolation)
     secrets: Secrets = field(default_factory=dict)
@@ -48,15 +48,15 @@ class LineUp:
     def seatings(self) -> list[tuple[BotSpec, ...]]:
         """The order of the seats in each match of a pair.
 
-        Each bot has each seat once, and again with the new and the old bot exchanged where there
-        are others: rotations alone would always seat one behind the other.
+        Each bot has each seat once. If there are others, all is repeated with the new and the old
+        bot swapped: rotations alone would always seat one behind the other.
         """
         new, old, *others = self.bots
         orders = [(new, old, *others)] + ([(old, new, *others)] if others else [])
         return [(*order[at:], *order[:at]) for order in orders for at in range(len(order))]
 
     def pair(self, label: str, seed: int) -> list[MatchSpec]:
-        """Return the matches of a pair: one seed in every seating."""
+        """Return the matches of a pair: the same seed in every seating."""
         return [
             MatchSpec(
                 f"{label}-{number}", self.game, order, seed, self.options, isolation=self.isolation
@@ -67,7 +67,8 @@ class LineUp:
     def score(self, spec: MatchSpec, ranks: Sequence[int | None]) -> float:
         """Return the score of the new bot against the old one in a match, from 0 to 1.
 
-        With others in the match it is by how much it outranks a larger share of its opponents.
+        With others in the match, it is based on the share of opponents that the new bot outranks,
+        minus the old bot's.
         """
         seats = [bot.name for bot in spec.bots]
         lead = outranked(ranks, seats.index(self.new)) - outranked(ranks, seats.index(self.old))
@@ -77,7 +78,7 @@ class LineUp:
 def outranked(ranks: Sequence[int | None], seat: int) -> float:
     """Return the share of the opponents in a match that a seat outranked, ties half.
 
-    Who has no rank is behind all that have one.
+    A player without a rank is behind all ranked ones.
 
     >>> outranked([1, 3, 3, 2], 0), outranked([1, 3, 3, 2], 1)
     (1.0, 0.16666666666666666)
@@ -89,10 +90,10 @@ def outranked(ranks: Sequence[int | None], seat: int) -> float:
 
 
 def varying_option(line_up: LineUp) -> str:
-    """Return an option of the game, `KEY=VALUE`, by which each seed starts in its own way.
+    """Return an option of the game, `KEY=VALUE`, that makes each seed start differently.
 
-    It is the first one that pages offer and that does so; "" if there is none, or if seeds do so
-    already.
+    It is the first suitable one that pages offer, or "" if there is none, or if seeds already start
+    differently.
 
     >>> varying_option(read_line_up("paint", ["builtin:greedy", "builtin:walker"]))
     'obstacle_percent=10'
@@ -110,7 +111,7 @@ def varying_option(line_up: LineUp) -> str:
 
 
 def starts_vary(game: Game, players: int, options: Mapping[str, Json]) -> bool:
-    """Return whether two seeds start in different ways, as far as players see."""
+    """Return whether two seeds start differently, as far as players see."""
     views: list[Json] = []
     for seed in (1, 2):
         try:
@@ -129,11 +130,11 @@ def read_line_up(
     settings: Sequence[str] = (),
     options: Mapping[str, Json] = NOTHING,
 ) -> LineUp:
-    """Read who is compared, and among whom; raise UsageError for what cannot be played.
+    """Read the bots of a comparison and their fillers; raise UsageError if it cannot be played.
 
-    `bots` are arguments: the new one, the old one, and any others. Where a match has more players,
-    or needs more, built-in strategies fill the seats, the strongest first. Options that keep
-    matches from being alike are set unless they are given.
+    `bots` are arguments: the new one, the old one, and any others. If a match has or needs more
+    players, built-in strategies fill the seats, strongest first. Options that keep matches from
+    being alike are set unless given.
     """
     strategies = load_strategies(game)
     seats = load_game(game).rules.seats

@@ -1,4 +1,4 @@
-"""The numbers of a bot that are tuned, as a file of TOML names them."""
+"""The numbers of a bot to tune, as described in a TOML file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from cw.errors import UsageError, short
 from cw.league.statistics.spsa import Tunable
 
 LARGEST: Final = 64 * 1024
-"""Bytes of a file."""
+"""Maximum bytes of a file."""
 
 MOST: Final = 50
-"""Numbers that are tuned together."""
+"""Most numbers tuned together."""
 
 LARGEST_NUMBER: Final = 2**53
 
 FIELDS: Final = ("start", "low", "high", "step")
 
 EXAMPLE: Final = "[depth]\nstart = 4\nlow = 1\nhigh = 9\nstep = 2"
-"""What a file looks like."""
+"""An example of a file."""
 
 
 def read_parameters(file: Path) -> tuple[Tunable, ...]:
-    """Read the numbers of a file; raise UsageError that says what is wrong, and where."""
+    """Read the numbers in a file; raise UsageError with the problem and its place."""
     tables = read_toml(file, LARGEST)
     try:
         return parameters(tables)
@@ -34,7 +34,7 @@ def read_parameters(file: Path) -> tuple[Tunable, ...]:
 
 
 def parameters(tables: dict[str, Any]) -> tuple[Tunable, ...]:
-    """Return the numbers of the tables of a file; raise ValueError for what is not a number.
+    """Return the numbers in the tables of a file; raise ValueError for an invalid one.
 
     >>> from cw.documents.toml import parse_toml
     >>> [each.whole for each in parameters(parse_toml(EXAMPLE.encode(), LARGEST))]
@@ -48,7 +48,7 @@ def parameters(tables: dict[str, Any]) -> tuple[Tunable, ...]:
 
 
 def parameter(name: str, table: Any) -> Tunable:
-    """Return a number; it is whole if all that is said of it is written without a point."""
+    """Return a number; it is whole if all its values are written without a point."""
     if not OWN_SETTING.fullmatch(name) or name in SETTINGS:
         raise ValueError(
             f"{short(name)} cannot be the name of a number: lower-case letters, digits and _"
@@ -72,12 +72,12 @@ def parameter(name: str, table: Any) -> Tunable:
 
 
 def is_whole(table: dict[str, Any]) -> bool:
-    """Return whether a number has whole values only."""
+    """Return whether a number has only whole values."""
     return all(isinstance(table[key], int) for key in FIELDS)
 
 
 def as_setting(number: Tunable, value: float) -> str:
-    """Return a value as the bot reads it.
+    """Return a value as a setting of the bot.
 
     >>> as_setting(Tunable("depth", 4, 1, 9, 2, whole=True), 7.0)
     '7'

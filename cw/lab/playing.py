@@ -1,4 +1,4 @@
-"""Plays the matches of an experiment that are not over yet, and writes each down at once."""
+"""Plays the unfinished matches of an experiment, and records each at once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cw.matches.run import OnLaunch
 from cw.matches.spec import MatchResult, MatchSpec, Secrets
 
 Save: TypeAlias = Callable[[MatchSpec, MatchResult], None]
-"""Keeps something of a match that is over."""
+"""Stores something of a finished match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Players:
-    """Processes that play, so many matches at the same time."""
+    """A pool of processes that play several matches at the same time."""
 
     jobs: int
     on_launch: OnLaunch
@@ -33,9 +33,9 @@ class Players:
         journal: Journal,
         save: Save = lambda *_: None,
     ) -> AsyncGenerator[MatchLine, None]:
-        """Play the matches that a journal does not hold; yield each, in their order.
+        """Play the matches that a journal does not hold; yield each, in order.
 
-        `save` is called on a thread, before a match is written down.
+        `save` is called on a thread, before a match is recorded.
         """
         asked: dict[int, MatchSpec] = {}
 
@@ -59,7 +59,7 @@ class Players:
 
 @asynccontextmanager
 async def players(jobs: int, on_launch: OnLaunch) -> AsyncIterator[Players]:
-    """Give what plays while the block runs; afterwards, also when cancelled, nothing of it runs."""
+    """Yield a pool of players; stop all its processes after the block, even when cancelled."""
     playing = Players(jobs, on_launch)
     try:
         yield playing

@@ -1,7 +1,7 @@
 """Tunes numbers of a bot: in each step it plays itself, with the numbers moved either way.
 
-Where the numbers are is a function of the matches that are over, in the order of the steps. So a
-tuning that was interrupted goes on where it was.
+The numbers are a function of the finished matches, in the order of the steps. So an interrupted
+tuning resumes where it was.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from cw.matches.spec import MatchSpec
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What is tuned, and how: the same one has the same result."""
+    """The settings of a tuning; the same settings give the same result."""
 
     base: LineUp
-    """The bot twice, and those that fill the other seats."""
+    """The bot twice, and the bots that fill the other seats."""
     numbers: tuple[Tunable, ...]
     steps: int
     pairs: int
-    """In each step."""
+    """Pairs per step."""
     seed: int
 
     @property
     def head(self) -> dict[str, Json]:
-        """What its journal says of it: all that the matches depend on."""
+        """The header of its journal: everything that the matches depend on."""
         return {
             "kind": "tuning",
             "game": self.base.game,
@@ -50,7 +50,7 @@ class Tuning:
         }
 
     def between(self, first: tuple[str, Point], second: tuple[str, Point]) -> LineUp:
-        """Return the line-up of two versions of the bot, each a suffix of its name and a point."""
+        """Return the line-up of two versions of the bot, each a name suffix and a point."""
         bot, secrets = self.base.new_bot, self.base.secrets
         versions = [
             msgspec.structs.replace(
@@ -64,7 +64,7 @@ class Tuning:
         )
 
     def settings(self, point: Point) -> dict[str, str]:
-        """Return the settings that a point is for the bot."""
+        """Return the bot's settings for a point."""
         return {number.name: as_setting(number, point[number.name]) for number in self.numbers}
 
     def pairs_of(self, line_up: LineUp, step: int) -> list[list[MatchSpec]]:
@@ -76,48 +76,48 @@ class Tuning:
 
     @property
     def contest_seed(self) -> int:
-        """The seed of the comparison afterwards: no match of it has been played before."""
+        """The seed of the final comparison, which repeats no match of the tuning."""
         return self.seed + self.steps * self.pairs
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How the numbers have moved: the point at the start, then the point after each step."""
+    """The course of the numbers: the point at the start, then the point after each step."""
 
     tuning: Tuning
     points: tuple[Point, ...]
     scores: tuple[float, ...] = ()
-    """For each step the score of the side whose lots were `plus`, from 0 to 1."""
+    """For each step, the score of the side whose lots were `plus`, from 0 to 1."""
 
     @property
     def steps(self) -> int:
-        """How many steps are over."""
+        """The number of finished steps."""
         return len(self.scores)
 
     @property
     def result(self) -> dict[str, float]:
-        """The numbers that the bot is given in the end; at the start those of the start."""
+        """The bot's final numbers; before the first step, those of the start."""
         numbers = self.tuning.numbers
         return settled(numbers, self.points[1:] or self.points)
 
     @property
     def settings(self) -> dict[str, str]:
-        """The result as the bot reads it."""
+        """The result as bot settings."""
         return self.tuning.settings(self.result)
 
 
 def moves(course: Course) -> list[str]:
-    """Return for each number where it began and where it has gone."""
+    """Return the start and the result of each number."""
     start = course.tuning.settings(course.points[0])
     return [f"{name}: {start[name]} -> {value}" for name, value in course.settings.items()]
 
 
 Watch: TypeAlias = Callable[[Course], None]
-"""Is told how the numbers have moved after each step."""
+"""Called with the course after each step."""
 
 
 async def tune(tuning: Tuning, journal: Journal, playing: Players, watch: Watch) -> Course:
-    """Play all steps, and return how the numbers have moved; known matches are not played again."""
+    """Play all steps, and return the course of the numbers; recorded matches are not repeated."""
     course = Course(tuning, (start_of(tuning.numbers),))
     for _ in range(tuning.steps):
         course = await after_step(course, journal, playing)
@@ -126,7 +126,7 @@ async def tune(tuning: Tuning, journal: Journal, playing: Players, watch: Watch)
 
 
 async def after_step(course: Course, journal: Journal, playing: Players) -> Course:
-    """Play one step more."""
+    """Play one more step."""
     tuning, step, point = course.tuning, course.steps + 1, course.points[-1]
     sides = trial(tuning.numbers, point, step, tuning.seed)
     line_up = tuning.between(("plus", sides.plus), ("minus", sides.minus))

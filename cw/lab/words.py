@@ -1,4 +1,4 @@
-"""How a comparison stands, in words for people and as a document for programs."""
+"""The state of a comparison, in words for people and as a document for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.league.statistics.sprt import ratio_of
 
 
 def sentence(comparison: Comparison) -> str:
-    """Return what came of a comparison.
+    """Return the result of a comparison.
 
     >>> from cw.lab.line_up import read_line_up
     >>> from cw.league.statistics.sprt import Hypotheses, PairScores
@@ -31,7 +31,7 @@ def sentence(comparison: Comparison) -> str:
 
 
 def advice(line_up: LineUp) -> str:
-    """Return how the sentence goes on about bots that repeat one match: what keeps them from it."""
+    """Return the rest of the sentence about bots that repeat one match: how to avoid it."""
     if option := varying_option(line_up):
         return f"; vary the start with `--option {option}`"
     has_room = len(line_up.bots) + 1 in load_game(line_up.game).rules.seats
@@ -40,12 +40,12 @@ def advice(line_up: LineUp) -> str:
 
 
 def progress(comparison: Comparison) -> str:
-    """Return in one line how a comparison stands."""
+    """Return the state of a comparison on one line."""
     return standing(evidence_of(comparison))
 
 
 def evidence_of(comparison: Comparison) -> Evidence:
-    """Return what a comparison says of its two bots."""
+    """Return the evidence of a comparison about its two bots."""
     line_up = comparison.line_up
     return Evidence(
         line_up.new,
@@ -58,7 +58,7 @@ def evidence_of(comparison: Comparison) -> Evidence:
 
 
 def faults_by_bot(matches: Iterable[MatchLine]) -> dict[str, list[tuple[MatchLine, BotFaults]]]:
-    """Return the matches in which each bot made faults, in their order."""
+    """Return the matches in which each bot made faults, in order."""
     by_bot: dict[str, list[tuple[MatchLine, BotFaults]]] = {}
     for line in matches:
         for faults in line.faults:
@@ -67,7 +67,7 @@ def faults_by_bot(matches: Iterable[MatchLine]) -> dict[str, list[tuple[MatchLin
 
 
 def kinds_of(matches: Iterable[tuple[MatchLine, BotFaults]]) -> dict[str, int]:
-    """Return how many faults of each kind a bot made in these matches, the most frequent first."""
+    """Return how many faults of each kind a bot made in these matches, most frequent first."""
     kinds: Counter[str] = Counter()
     for _, faults in matches:
         kinds.update(faults.kinds)
@@ -75,7 +75,7 @@ def kinds_of(matches: Iterable[tuple[MatchLine, BotFaults]]) -> dict[str, int]:
 
 
 def fault_lines(comparison: Comparison) -> list[str]:
-    """Return for each bot that made faults how many, in how many matches, and the first one."""
+    """Return for each faulty bot how many faults it made, in how many matches, and the first."""
     lines, turn_after = [], load_endings(comparison.line_up.game).turn_after
     for bot, matches in faults_by_bot(comparison.matches).items():
         kinds = kinds_of(matches)
@@ -90,7 +90,7 @@ def fault_lines(comparison: Comparison) -> list[str]:
 
 
 def document(comparison: Comparison) -> dict[str, Json]:
-    """Return a comparison for programs; Elo that nothing bounds is null."""
+    """Return a comparison for programs; unbounded Elo is null."""
     line_up, hypotheses = comparison.line_up, comparison.hypotheses
     elo, low, high = (None if isinf(e) else e for e in comparison.scores.estimate)
     return {

@@ -1,1 +1,1 @@
-"""Arithmetic on results: it knows no game and plays none."""
+"""Arithmetic on results; independent of any game, and plays no matches."""

@@ -1,4 +1,4 @@
-"""The knockout: two-legged ties, byes to the best, and who meets whom."""
+"""The knockout: two-legged ties, byes for the best, and who meets whom."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Reason: TypeAlias = Literal[
 """What decided a tie; "" while it is open."""
 
 LEGS: Final = 2
-"""Matches of a tie that needs no tie-break matches."""
+"""Matches of a tie without tie-break matches."""
 
 STAGES: Final[Mapping[int, str]] = MappingProxyType(
     {2: "final", 4: "semi-final", 8: "quarter-final"}
@@ -30,30 +30,30 @@ STAGES: Final[Mapping[int, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Two teams of which one goes on, or one that has a bye."""
+    """Two teams of which one advances, or one that has a bye."""
 
     stage: str
     teams: tuple[str | None, str | None]
-    """None where it is not known yet who comes, and beside a team that has a bye."""
+    """None for a team that is not known yet, and next to a team with a bye."""
     fixtures: tuple[Fixture, ...] = ()
-    """Both legs, then all tie-break matches that are known to be needed."""
+    """Both legs, then all tie-break matches known to be needed."""
     winner: str | None = None
     reason: Reason = ""
 
     @property
     def loser(self) -> str | None:
-        """Return the team that is out, None while the tie is open and for a bye."""
+        """Return the eliminated team; None while the tie is open and for a bye."""
         return next((team for team in self.teams if self.winner and team != self.winner), None)
 
 
 Bracket: TypeAlias = tuple[tuple[Tie, ...], ...]
-"""The ties of each stage, the final last; the winners of two neighbours meet next."""
+"""The ties of each stage, the final last; the winners of two neighbouring ties meet next."""
 
 
 def seeded(entrants: Sequence[str]) -> tuple[str | None, ...]:
-    """Place entrants, the best first, so that the best meet late; None stands beside a bye.
+    """Place entrants, given best first, so that the best meet late; None is a bye.
 
-    The first and the second can meet in the final only, the best four in the semi-finals, ...
+    The first and the second can meet only in the final, the best four only in the semi-finals, ...
 
     >>> seeded(["ann", "bob", "cy"])
     ('ann', None, 'bob', 'cy')
@@ -65,7 +65,7 @@ def seeded(entrants: Sequence[str]) -> tuple[str | None, ...]:
 
 
 def seed_numbers(entrants: int) -> list[int]:
-    """Return the numbers of the seeds, from 1, in the order of the bracket: 1 4 2 3 for four."""
+    """Return the seed numbers, from 1, in bracket order: 1 4 2 3 for four."""
     numbers = [1]
     while len(numbers) < entrants:
         # Standard seeding: in each stage the seeds of a tie add up to the number of teams plus one.
@@ -75,10 +75,10 @@ def seed_numbers(entrants: int) -> list[int]:
 
 
 def crossed(groups: Sequence[tuple[str, str]]) -> list[str]:
-    """Put winners and runners-up of groups, the strongest group first, in order for `seeded`.
+    """Order winners and runners-up of groups, the strongest group first, for `seeded`.
 
-    Winners come first. Each runner-up goes to the other half than the winner of its group, so two
-    teams of a group can meet in the final only.
+    Winners come first. Each runner-up goes to the half without the winner of its group, so two
+    teams of a group can meet only in the final.
 
     >>> crossed([("a1", "a2"), ("b1", "b2")])
     ['a1', 'b1', 'a2', 'b2']
@@ -89,23 +89,23 @@ def crossed(groups: Sequence[tuple[str, str]]) -> list[str]:
     order = [winner for winner, _ in groups]
     waiting = [(runner_up, number in upper) for number, (_, runner_up) in enumerate(groups, 1)]
     for number in range(len(groups) + 1, entrants + 1):
-        # Every two neighbouring seeds lie in different halves, so there is one to the last.
+        # Any two neighbouring seeds are in different halves, so there is always one.
         place = next(i for i, (_, above) in enumerate(waiting) if above != (number in upper))
         order.append(waiting.pop(place)[0])
     return order
 
 
 History: TypeAlias = defaultdict[str, list[Result]]
-"""The results of each team in all stages before, without tie-break matches."""
+"""The results of each team in all previous stages, without tie-break matches."""
 
 
 def bracket(
     places: Sequence[str | None], results: Results, seed: int, before: Iterable[Result] = ()
 ) -> Bracket:
-    """Return all ties of a knockout, as far as the results settle them.
+    """Return all ties of a knockout, as far as the results determine them.
 
-    `places` are a power of two; `before` are the results of the group stage, which count in
-    overall score ratio and head-to-head.
+    The number of `places` is a power of two; `before` are the results of the group stage, which
+    count for overall score ratio and head-to-head.
     """
     history: History = defaultdict(list)
     remember(history, before)
@@ -122,12 +122,12 @@ def bracket(
 
 
 def neighbours(places: Sequence[str | None]) -> Iterator[tuple[str | None, str | None]]:
-    """Return the pairs of a stage."""
+    """Yield the pairs of a stage."""
     return zip(places[::2], places[1::2], strict=True)
 
 
 def stage_name(teams: int) -> str:
-    """Return the name of the stage in which so many teams are left."""
+    """Return the name of the stage with this many teams left."""
     return STAGES.get(teams, f"round of {teams}")
 
 
@@ -139,13 +139,13 @@ def remember(history: History, results: Iterable[Result]) -> None:
 
 
 def with_bye(tie: Tie) -> Tie:
-    """Let the one team of a tie pass, if there is only one."""
+    """Return a tie with its only team as winner, if it has just one."""
     present = [team for team in tie.teams if team is not None]
     return replace(tie, winner=present[0], reason="bye") if len(present) == 1 else tie
 
 
 def with_matches(tie: Tie, results: Results, seed: int, history: History) -> Tie:
-    """Return a tie with both legs, and decided once they are played."""
+    """Return a tie with both legs, decided once they are played."""
     first, second = tie.teams
     if first is None or second is None:
         return tie
@@ -162,9 +162,9 @@ def with_matches(tie: Tie, results: Results, seed: int, history: History) -> Tie
 def decided(
     tie: Tie, teams: tuple[str, str], legs: Sequence[Result], history: History
 ) -> Tie | None:
-    """Decide a tie by its legs, then by what the teams have played so far; None if that is equal.
+    """Decide a tie by its legs, then by all matches of the teams so far; None if still equal.
 
-    The overall score ratio and the head-to-head are of all matches of the championship up to here.
+    Overall score ratio and head-to-head cover all matches of the championship up to here.
     """
     won = ordered(teams, {team: record.points for team, record in tally(legs).items()})
     if won is not None:
@@ -173,7 +173,7 @@ def decided(
     ahead = ordered(teams, {team: tally(results[team])[team].ratio for team in teams})
     if ahead is not None:
         return replace(tie, winner=ahead, reason="score ratio")
-    # Any meeting of the two is in the history of both, so that of one team is enough.
+    # Any meeting of the two is in both histories, so one of them is enough.
     order = head_to_head(teams, results[teams[0]])
     if len(order) == 2:
         return replace(tie, winner=order[0][0], reason="head-to-head")
@@ -181,7 +181,7 @@ def decided(
 
 
 def ordered(teams: tuple[str, str], figures: Mapping[str, Fraction]) -> str | None:
-    """Return the team with the higher figure, None if both are equal."""
+    """Return the team with the higher figure, or None if they are equal."""
     first, second = teams
     if figures[first] == figures[second]:
         return None
@@ -189,7 +189,7 @@ def ordered(teams: tuple[str, str], figures: Mapping[str, Fraction]) -> str | No
 
 
 def tie_broken(tie: Tie, teams: tuple[str, str], breaker: TieBreaker) -> Tie:
-    """Decide a tie by tie-break matches or a lot, or say which are still to be played."""
+    """Decide a tie by tie-break matches or a lot, or add the matches still to be played."""
     settled = breaker.settle(teams, places=1)
     fixtures = tie.fixtures + tuple(chain.from_iterable(settled.rounds))
     if len(settled.order) == 1:
@@ -199,19 +199,19 @@ def tie_broken(tie: Tie, teams: tuple[str, str], breaker: TieBreaker) -> Tie:
 
 
 def bracket_rounds(ties: Bracket) -> Iterator[Round]:
-    """Return the fixtures of all ties, stage by stage."""
+    """Yield the fixtures of all ties, stage by stage."""
     for stage in ties:
         for fixtures in zip_longest(*(tie.fixtures for tie in stage)):
             yield tuple(fixture for fixture in fixtures if fixture is not None)
 
 
 def unknown_legs(ties: Bracket) -> int:
-    """Return how many legs are not known yet, because their teams are not."""
+    """Return the number of legs whose teams are not known yet."""
     return sum(LEGS for tie in chain.from_iterable(ties) if None in tie.teams and not tie.winner)
 
 
 def places(ties: Bracket) -> Order:
-    """Order the teams by how far they came; those that are still in stand first."""
+    """Order the teams by how far they came; those still in the contest come first."""
     out = [tuple(sorted(filter(None, (tie.loser for tie in stage)))) for stage in reversed(ties)]
     entrants = {team for tie in ties[0] for team in tie.teams if team is not None}
     still_in = tuple(sorted(entrants.difference(*out)))

@@ -1,4 +1,4 @@
-"""Formats: who meets whom, chosen before the teams are known, and turned into a contest."""
+"""Formats: who meets whom, chosen before the teams are known, then turned into a contest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TWO_PLAYERS: Final = range(2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Who meets whom, before the teams are known; what is None takes its usual value.
+    """Who meets whom, before the teams are known; None means the default.
 
     >>> Format("knockout").contest(["ann", "bob", "cy"], seed=1).expected({})
     4
@@ -34,19 +34,18 @@ class Format:
 
     name: str = "championship"
     groups: int | Mapping[str, Sequence[str]] | None = None
-    """Of a championship: given, or drawn from the seed, so many or the usual number."""
+    """Groups of a championship: given, or drawn from the seed in this or the default number."""
     meetings: int | None = None
-    """Of each team in a Swiss contest."""
+    """Meetings of each team in a Swiss contest."""
     players: int | None = None
-    """Of a match in a free-for-all."""
+    """Players per match in a free-for-all."""
     rounds: int | None = None
-    """Of a free-for-all or a ladder."""
+    """Rounds of a free-for-all or a ladder."""
 
     def contest(self, teams: Sequence[str], seed: int, seats: range = TWO_PLAYERS) -> Contest:
-        """Make a contest of teams, for a game of so many seats; raise UsageError if it cannot be.
+        """Create a contest for a game with this range of seats; raise UsageError if impossible.
 
-        All formats but the championship and the free-for-all take the teams in their order, the
-        strongest first.
+        All formats except the championship and the free-for-all expect the strongest teams first.
         """
         self.check(seats)
         if self.name == "championship":
@@ -64,7 +63,7 @@ class Format:
         raise UsageError(f"unknown format {self.name!r}; {choices(self.name, FORMATS)}")
 
     def check(self, seats: range) -> None:
-        """Raise UsageError for what belongs to another format, or to a game of other seats."""
+        """Raise UsageError for settings of another format, or if the seats do not fit."""
         owners = {
             "groups": ("championship",),
             "meetings": ("swiss",),
@@ -84,13 +83,13 @@ class Format:
             )
 
     def drawn_groups(self, teams: Sequence[str], seed: int) -> Mapping[str, tuple[str, ...]]:
-        """Return the groups as they are given, or draw them."""
+        """Return the given groups, or draw them."""
         if isinstance(self.groups, Mapping):
             return check_groups(self.groups, teams)
         return draw_groups(teams, seed, self.groups)
 
     def free_for_all(self, teams: tuple[str, ...], seed: int, seats: range) -> FreeForAll:
-        """Make a free-for-all: all in one match as far as it has the seats, by default."""
+        """Create a free-for-all; by default all play in one match, as far as there are seats."""
         players = min(len(teams), seats[-1]) if self.players is None else self.players
         if seats[-1] < 3 or players not in seats:
             raise UsageError(
@@ -102,6 +101,6 @@ class Format:
 
 
 def in_words(seats: range) -> str:
-    """Return the numbers of players of a game in words."""
+    """Return the numbers of players of a game as text."""
     low, high = seats[0], seats[-1]
     return f"{low} players" if low == high else f"{low} to {high} players"

@@ -1,7 +1,7 @@
 """Contests: which matches are still to be played, and what the results say.
 
-A contest is a frozen value of teams and settings. All that happens stands in the results, which are
-handed to every method; `cw.league.fixtures` says how a contest is played and resumed.
+A contest is a frozen value of teams and settings. Its progress is in the results, which are passed
+to every method; `cw.league.fixtures` explains how a contest is played and resumed.
 """
 
 from __future__ import annotations
@@ -53,32 +53,32 @@ class Contest(ABC):
 
     @abstractmethod
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Return all rounds that the results settle, in order, played ones among them."""
+        """Yield all rounds that the results determine, in order, including those already played."""
 
     @abstractmethod
     def standings(self, results: Results) -> tuple[StageTable, ...]:
-        """Return a table for each group, or the one table; none for a knockout."""
+        """Return a table for each group, or the only table; none for a knockout."""
 
     def bracket(self, results: Results) -> Bracket:
-        """Return the ties of the knockout; () where there is none, or not yet."""
+        """Return the ties of the knockout; () if there is none, or not yet."""
         return ()
 
     def expected(self, results: Results) -> int:
-        """Return how many matches it takes in all; tie-break matches count once they are due."""
+        """Return the total number of matches; tie-break matches count once they are due."""
         return sum(map(len, self.rounds(results)))
 
     def order(self, results: Results) -> Order:
-        """Order all teams by what they have reached so far: as in the one table."""
+        """Order all teams by their achievements so far: by default as in the only table."""
         return self.standings(results)[0].settled.order
 
     def bonus(self, results: Results) -> dict[str, int]:
-        """Return the bonus points that are certain by now; none but in a championship."""
+        """Return the bonus points that are already certain; only a championship has any."""
         return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Championship(Contest):
-    """Groups in double round-robin, of which the best two each go on to a two-legged knockout.
+    """Groups in double round-robin; the best two of each advance to a two-legged knockout.
 
     Group winners meet runners-up of other groups, and the best have byes.
 
@@ -93,11 +93,11 @@ class Championship(Contest):
     seed: int
 
     def __post_init__(self) -> None:
-        """Raise UsageError unless each team is in one group."""
+        """Raise UsageError unless each team is in exactly one group."""
         check_groups(self.groups, list(chain.from_iterable(self.groups.values())))
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Return the rounds of all groups side by side, then those of the knockout."""
+        """Yield the rounds of all groups in parallel, then those of the knockout."""
         yield from merged(map(self.group_rounds, self.groups))
         yield from merged(group.settled.rounds for group in self.standings(results))
         yield from bracket_rounds(self.bracket(results))
@@ -129,14 +129,14 @@ class Championship(Contest):
         return bracket(places, results, self.seed, before)
 
     def expected(self, results: Results) -> int:
-        """Return how many matches it takes, those of a knockout to come among them."""
+        """Return the total number of matches, including those of the coming knockout."""
         ties = self.bracket(results)
         entrants = ADVANCING * len(self.groups)
         to_come = unknown_legs(ties) if ties else LEGS * (entrants - 1)
         return Contest.expected(self, results) + to_come
 
     def order(self, results: Results) -> Order:
-        """Order the teams by how far they came, those that stayed in the groups by place there."""
+        """Order the teams by how far they came; if out in the groups, by their place there."""
         orders = [group.settled.order for group in self.standings(results)]
         ties = self.bracket(results)
         if not ties:
@@ -144,7 +144,7 @@ class Championship(Contest):
         return places(ties) + side_by_side([order[ADVANCING:] for order in orders])
 
     def bonus(self, results: Results) -> dict[str, int]:
-        """Return the bonus points that are certain by now."""
+        """Return the bonus points that are already certain."""
         groups = [group.settled.order for group in self.standings(results) if group.done]
         ties = self.bracket(results)
         over = bool(ties) and ties[-1][0].winner is not None
@@ -152,16 +152,16 @@ class Championship(Contest):
 
 
 def merged(stages: Iterable[Iterable[Round]]) -> Iterator[Round]:
-    """Return the rounds of stages that are played side by side."""
+    """Yield the rounds of stages that are played in parallel."""
     for rounds in zip_longest(*stages, fillvalue=()):
         yield tuple(chain.from_iterable(rounds))
 
 
 def by_strength(standings: Iterable[StageTable]) -> list[tuple[str, str]]:
-    """Return winner and runner-up of groups, the group with the strongest winner first.
+    """Return winner and runner-up of each group, the group with the strongest winner first.
 
-    Strength is the win rate, as groups may differ in size, then the score ratio; where both are
-    equal the order of the groups stays.
+    Strength is the win rate, as groups may differ in size, then the score ratio; if both are equal,
+    the order of the groups stays.
     """
     firsts = [group.rows[:ADVANCING] for group in standings]
     firsts.sort(key=lambda rows: (rows[0].record.win_rate, rows[0].record.ratio), reverse=True)
@@ -169,7 +169,7 @@ def by_strength(standings: Iterable[StageTable]) -> list[tuple[str, str]]:
 
 
 def side_by_side(orders: Iterable[Order]) -> Order:
-    """Merge orders: all that are first in theirs are equal, then all that are second, ..."""
+    """Merge orders: all teams that are first in theirs are equal, then all second ones, ..."""
     merged = (
         tuple(sorted(chain.from_iterable(parts))) for parts in zip_longest(*orders, fillvalue=())
     )
@@ -178,7 +178,7 @@ def side_by_side(orders: Iterable[Order]) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Knockout(Contest):
-    """A two-legged knockout of teams in the order of their strength, or drawn.
+    """A two-legged knockout of teams, in order of strength or drawn.
 
     >>> knockout = Knockout(("ann", "bob", "cy"), seed=1)
     >>> [(tie.stage, tie.teams, tie.reason) for tie in knockout.bracket({})[0]]
@@ -189,15 +189,15 @@ class Knockout(Contest):
     seed: int
 
     def __post_init__(self) -> None:
-        """Raise UsageError for teams that cannot be."""
+        """Raise UsageError if the teams are invalid."""
         check_teams(self.teams)
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Return the rounds of all ties that are known."""
+        """Yield the rounds of all known ties."""
         return bracket_rounds(self.bracket(results))
 
     def standings(self, results: Results) -> tuple[StageTable, ...]:
-        """Return no table."""
+        """Return (), as there is no table."""
         return ()
 
     def bracket(self, results: Results) -> Bracket:
@@ -205,7 +205,7 @@ class Knockout(Contest):
         return bracket(seeded(self.teams), results, self.seed)
 
     def expected(self, results: Results) -> int:
-        """Return how many matches it takes, those between teams to come among them."""
+        """Return the total number of matches, including those with teams not yet known."""
         return Contest.expected(self, results) + unknown_legs(self.bracket(results))
 
     def order(self, results: Results) -> Order:
@@ -229,23 +229,23 @@ class League(Contest):
 
     format: TableFormat
     teams: tuple[str, ...]
-    """By strength, or drawn; in a gauntlet the challenger first."""
+    """By strength, or drawn; in a gauntlet the challenger comes first."""
     seed: int
     meetings: int | None = None
-    """Of a Swiss contest; None for the usual number."""
+    """Meetings of a Swiss contest; None for the default."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError for teams that cannot be, or too many meetings."""
+        """Raise UsageError for invalid teams or too many meetings."""
         next(self.table_rounds({}))
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Return the rounds of the table, then tie-break matches for its first places."""
+        """Yield the rounds of the table, then tie-break matches for its first places."""
         yield from self.table_rounds(results)
         for group in self.standings(results):
             yield from group.settled.rounds
 
     def table_rounds(self, results: Results) -> Iterator[Round]:
-        """Return the rounds of the table."""
+        """Yield the rounds of the table."""
         match self.format:
             case "round-robin":
                 return round_robin(self.teams, double=False, stage=self.format)
@@ -257,7 +257,7 @@ class League(Contest):
                 return gauntlet(self.teams)
 
     def expected(self, results: Results) -> int:
-        """Return how many matches it takes, the Swiss rounds to come among them."""
+        """Return the total number of matches, including the Swiss rounds to come."""
         planned = Contest.expected(self, results)
         if self.format != "swiss":
             return planned
@@ -265,9 +265,9 @@ class League(Contest):
         return max(planned, meetings * LEGS * (len(self.teams) // 2))
 
     def standings(self, results: Results) -> tuple[StageTable, ...]:
-        """Return the one table."""
+        """Return the only table."""
         rounds = tuple(self.table_rounds(results))
-        # Elsewhere everybody rests equally often, so that rests need not count.
+        # In other formats all teams rest equally often, so rests need not count.
         rests = count_rests(self.teams, rounds) if self.format == "swiss" else NO_RESTS
         order = ranked(played(rounds, results), self.teams, with_rests(rests))
         breaker = TieBreaker(self.format, None, results, self.seed)
@@ -278,10 +278,10 @@ class League(Contest):
 
 @dataclass(frozen=True, slots=True)
 class FreeForAll(Contest):
-    """A contest of one table, in matches of three players or more.
+    """A contest with one table, in matches of three players or more.
 
-    Teams are ranked by win rate, as some may have played one match more than others. Those that
-    stay equal share a rank: there are no tie-break matches.
+    Teams are ranked by win rate, as some may have played one match more than others. Equal teams
+    share a rank: there are no tie-break matches.
 
     >>> contest = FreeForAll(("ann", "bob", "cy", "dan"), seed=1, players=4, number=2)
     >>> contest.expected({})
@@ -291,20 +291,20 @@ class FreeForAll(Contest):
     teams: tuple[str, ...]
     seed: int
     players: int
-    """Of a match."""
+    """Players per match."""
     number: int
-    """Of rounds."""
+    """Number of rounds."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError for teams and matches that cannot be."""
+        """Raise UsageError if teams or matches are invalid."""
         check_line_ups(self.teams, self.players, self.number)
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Return all rounds."""
+        """Yield all rounds."""
         return iter(free_for_all(self.teams, self.players, self.number, self.seed))
 
     def standings(self, results: Results) -> tuple[StageTable, ...]:
-        """Return the one table."""
+        """Return the only table."""
         rounds = tuple(self.rounds(results))
         order = ranked(played(rounds, results), self.teams, by_win_rate)
         breaker = TieBreaker(FREE_FOR_ALL, None, results, self.seed)

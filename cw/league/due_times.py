@@ -1,4 +1,4 @@
-"""Due times: one a day, at the same local time, also when the clocks change."""
+"""Due times: one a day, at the same local time, even when the clocks change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECOND: Final = timedelta(seconds=1)
 
 
 class DueTime(NamedTuple):
-    """A time of each day in a zone.
+    """A time of day in a zone.
 
     >>> from zoneinfo import ZoneInfo
     >>> evening = DueTime(time(19), ZoneInfo("Europe/Athens"))
@@ -23,10 +23,10 @@ class DueTime(NamedTuple):
     zone: tzinfo
 
     def on(self, day: date) -> datetime:
-        """Return the moment of a day, in UTC.
+        """Return the due time on a day, in UTC.
 
-        A time that the clocks skip moves to the first moment after the gap; of one that comes twice
-        it is the earlier.
+        A time that the clocks skip moves to the first moment after the gap; of an ambiguous time,
+        the earlier one is used.
         """
         local = datetime.combine(day, self.at, self.zone)
         # PEP 495: in a gap of the clocks, fold 0 gives the later moment and fold 1 the earlier.
@@ -34,7 +34,7 @@ class DueTime(NamedTuple):
         return self._end_of_gap(later, earlier) if later < earlier else earlier
 
     def _end_of_gap(self, before: datetime, after: datetime) -> datetime:
-        """Return the first moment with the offset of `after`, which `before` has not."""
+        """Return the first moment with the UTC offset of `after`, not yet that of `before`."""
         offset = after.astimezone(self.zone).utcoffset()
         while after - before > SECOND:
             middle = before + (after - before) // 2 // SECOND * SECOND
@@ -45,7 +45,7 @@ class DueTime(NamedTuple):
         return after
 
     def after(self, moment: datetime) -> Iterator[datetime]:
-        """Yield the due times after a moment, without end but for that of the calendar."""
+        """Yield the due times after a moment, up to the end of the calendar."""
         day, last = self.day_of(moment) - DAY, moment
         while True:
             due = self.on(day)
@@ -61,14 +61,14 @@ class DueTime(NamedTuple):
         return max(due for due in map(self.on, around(today)) if due <= moment)
 
     def day_of(self, moment: datetime) -> date:
-        """Return the day that a moment belongs to in the zone."""
+        """Return the date of a moment in the zone."""
         return moment.astimezone(self.zone).date()
 
 
 def around(day: date) -> list[date]:
-    """Return the days of which one has the latest due time before the end of a day.
+    """Return the days among which is the one with the latest due time before the end of a day.
 
-    Where a zone has crossed the date line a whole day is missing, and its due time is that of the
-    next.
+    When a zone crosses the date line, a whole day is missing, and its due time is that of the next
+    day.
     """
     return [day + number * DAY for number in (-3, -2, -1, 0, 1)]

@@ -1,13 +1,13 @@
 """The matches of a contest: which are to be played, and how they ended.
 
-The words of this package, each with one meaning: a *fixture* is a match that a format asks for, a
-*result* is how it ended, a *round* is fixtures of which no player has two, a *meeting* is the
-fixtures of the same players with their seats changed, and a *tie-break match* separates players
-whose other matches have left them equal.
+The terms of this package, each with one meaning: a *fixture* is a match that a format asks for, a
+*result* is how it ended, a *round* is a set of fixtures in which no player has two, a *meeting* is
+the fixtures of the same players in different seats, and a *tie-break match* separates players whose
+other matches left them equal.
 
-All formats speak through these values. A format is a function of the players and of the results so
-far; it yields the rounds that these settle, in order, and stops where a result is missing. It keeps
-nothing, so a contest is resumed by reading its results and asking again:
+All formats use these values. A format is a function of the players and of the results so far; it
+yields the rounds that these determine, in order, and stops where a result is missing. It keeps no
+state, so a contest is resumed by reading its results and asking again:
 
     while to_play := open_fixtures(contest.rounds(results), results):
         ...play them, in any order, and put each result into `results`...
@@ -22,25 +22,25 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """A match that a format asks for; no contest asks for two that are equal.
+    """A match that a format asks for; no two fixtures of a contest are equal.
 
     >>> Fixture("group", "A", 1, ("ann", "bob")).meeting
     'group A 0 ann bob'
     """
 
     stage: str
-    """As in `group`, `swiss`, `quarter-final`."""
+    """Such as `group`, `swiss`, `quarter-final`."""
     group: str | None
     round: int
     """From 1, within the stage or the pair of tie-break matches; nobody plays twice in a round."""
     players: tuple[str, ...]
     """In seat order."""
     tie_break: int = 0
-    """The number of the pair of tie-break matches it belongs to; 0 for all other matches."""
+    """The number of its pair of tie-break matches; 0 for all other matches."""
 
     @property
     def meeting(self) -> str:
-        """Return what is the same for the fixtures of a meeting: to be part of their seed.
+        """Return what the fixtures of a meeting have in common, for use in their seed.
 
         A match of more than two players is a meeting by itself.
         """
@@ -51,7 +51,7 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a match ended, as a contest counts it; every tuple is in seat order.
+    """How a match ended, as contests count it; every tuple is in seat order.
 
     >>> Result(("ann", "bob", "cy"), (2, 1, 3), (5, 9, 0)).winner
     'bob'
@@ -59,21 +59,21 @@ class Result:
 
     players: tuple[str, ...]
     ranks: tuple[int, ...]
-    """From 1; players that drew share one."""
+    """From 1; players who drew share one."""
     scores: tuple[float, ...]
     """Points of 0 or more."""
     ended: str = "finished"
-    """The name that the game gives to its end."""
+    """The game's name for how it ended."""
 
     @property
     def winner(self) -> str | None:
-        """Return the only player of the best rank, None if that is shared."""
+        """Return the only player of the best rank, or None if it is shared."""
         best = min(self.ranks)
         first = [p for p, rank in zip(self.players, self.ranks, strict=True) if rank == best]
         return first[0] if len(first) == 1 else None
 
     def among(self, some: Collection[str]) -> Result:
-        """Return the result as these players have it between them."""
+        """Return the result reduced to these players."""
         seats = [seat for seat, player in enumerate(self.players) if player in some]
         return Result(
             tuple(self.players[seat] for seat in seats),
@@ -84,14 +84,14 @@ class Result:
 
 
 Results: TypeAlias = Mapping[Fixture, Result]
-"""All that a contest has to remember."""
+"""The whole state of a contest."""
 
 Round: TypeAlias = tuple[Fixture, ...]
 """Fixtures that can be played at the same time: no player has two of them."""
 
 
 def open_fixtures(rounds: Iterable[Round], results: Results) -> list[Fixture]:
-    """Return the fixtures that can be played now, in order; none if the contest is over.
+    """Return the fixtures that can be played now, in order; [] if the contest is over.
 
     >>> rounds = [(Fixture("final", None, 1, ("ann", "bob")),)]
     >>> open_fixtures(rounds, {}) == list(rounds[0])
@@ -103,7 +103,7 @@ def open_fixtures(rounds: Iterable[Round], results: Results) -> list[Fixture]:
 def both_seats(
     stage: str, group: str | None, number: int, pairs: Iterable[tuple[str, str]]
 ) -> Iterator[Round]:
-    """Return the two rounds, from this number on, in which pairs of players meet in both seats."""
+    """Yield two rounds, numbered from `number`, in which pairs of players meet in both seats."""
     meetings = tuple(pairs)
     yield tuple(Fixture(stage, group, number, (a, b)) for a, b in meetings)
     yield tuple(Fixture(stage, group, number + 1, (b, a)) for a, b in meetings)

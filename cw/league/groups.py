@@ -11,7 +11,7 @@ from cw.errors import UsageError
 from cw.league.schedule import check_teams
 
 USUAL_SIZE: Final = 8
-"""Teams of a group by default, or one less."""
+"""Teams per group by default, or one less."""
 
 
 def usual_count(teams: int) -> int:
@@ -22,9 +22,9 @@ def usual_count(teams: int) -> int:
 def draw_groups(
     teams: Sequence[str], seed: int, count: int | None = None
 ) -> Mapping[str, tuple[str, ...]]:
-    """Draw groups whose sizes differ by one at most; names are A, B, ..., Z, AA, ...
+    """Draw groups whose sizes differ by at most one; their names are A, B, ..., Z, AA, ...
 
-    The order of the teams plays no part. Raises UsageError unless each group gets two.
+    The order of the teams does not matter. Raises UsageError unless each group gets two.
 
     >>> dict(draw_groups(["ann", "bob", "cy", "dan"], seed=1, count=2))
     {'A': ('dan', 'cy'), 'B': ('bob', 'ann')}
@@ -38,14 +38,14 @@ def draw_groups(
 
 
 def draw_order(teams: Sequence[str], seed: int) -> list[str]:
-    """Put teams into an order that depends on the seed and on their names alone."""
+    """Shuffle teams depending only on the seed and on their names."""
     order = sorted(teams)
     Random(f"draw {seed}").shuffle(order)
     return order
 
 
 def group_name(number: int) -> str:
-    """Name a group, counted from 0, as a spreadsheet names its columns."""
+    """Return the name of a group, counted from 0, like a spreadsheet column."""
     before, letter = divmod(number, 26)
     return (group_name(before - 1) if before else "") + chr(ord("A") + letter)
 
@@ -53,7 +53,7 @@ def group_name(number: int) -> str:
 def check_groups(
     groups: Mapping[str, Sequence[str]], teams: Sequence[str]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return the groups, frozen; raise UsageError unless each team is in one, and each has two."""
+    """Return frozen groups; raise UsageError unless each team is in one, and each has two."""
     check_teams(teams)
     members = [team for group in groups.values() for team in group]
     for team in sorted({*members, *teams}):

@@ -1,8 +1,8 @@
-"""Ratings of bots that never change, and the match that is likely to make them surest.
+"""Ratings of bots that never change, and the match likely to reduce their uncertainty most.
 
-The model is that of Glicko-2 with a strength that does not vary: all matches are one rating period,
-so their order does not matter. It is solved for all bots together, with their covariance: what is
-known of bots that never met comes over chains of others, whose errors add up.
+The model is Glicko-2 with constant strength: all matches form one rating period, so their order
+does not matter. It is solved for all bots together, with their covariance: bots that never met are
+compared through chains of others, whose errors add up.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from cw.league.statistics.glicko2 import BEGINNER, SCALE, Rating, result
 
 DOUBT: Final = 700.0
-"""The deviation of a bot before its first match, in points: bots are farther apart than people."""
+"""The deviation of a bot before its first match, in points: bots differ more than people do."""
 
 PRIOR: Final = (SCALE / DOUBT) ** 2
-"""How certain that is: the inverse of its variance."""
+"""The prior precision, that is, the inverse variance."""
 
 LONGEST_STEP: Final = 2.0
-"""By how much a strength moves at once on the way to the solution, in units of SCALE."""
+"""The maximum change of a strength per step towards the solution, in units of SCALE."""
 
 CLOSE: Final = 1e-7
 MOST_STEPS: Final = 100
@@ -35,7 +35,7 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """How often each two bots have met, and what one has scored against the other."""
+    """How often each two bots have met, and what each scored against the other."""
 
     number: Matrix
     scores: Matrix
@@ -43,14 +43,14 @@ class Meetings:
 
     @staticmethod
     def of(bots: int, matches: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Meetings:
-        """Count matches, each the numbers of its bots and their ranks; the lower rank wins."""
+        """Count matches, given by the numbers of their bots and the ranks; the lower rank wins."""
         meetings = Meetings(np.zeros((bots, bots)), np.zeros((bots, bots)))
         for seats, ranks in matches:
             meetings.add(seats, ranks)
         return meetings
 
     def grown(self, bots: int) -> Meetings:
-        """Return them with room for so many bots; the new ones have met nobody."""
+        """Return a copy with room for this many bots; the new ones have met nobody."""
         room = (0, bots - len(self.number))
         return Meetings(np.pad(self.number, room), np.pad(self.scores, room))
 
@@ -64,7 +64,7 @@ class Meetings:
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """What is known of bots, on the internal scale of the ratings."""
+    """The estimated strengths of bots, on the internal scale of the ratings."""
 
     mu: Matrix
     covariance: Matrix
@@ -81,7 +81,7 @@ class Strengths:
 
 
 def strengths(meetings: Meetings, start: Matrix | None = None) -> Strengths:
-    """Return the likeliest strengths; they do not depend on where the search starts.
+    """Return the most likely strengths; they do not depend on the starting point of the search.
 
     >>> one_won = Meetings.of(3, [((0, 1), (1, 2))])
     >>> [round(rating.mu) for rating in strengths(one_won).ratings]
@@ -89,7 +89,7 @@ def strengths(meetings: Meetings, start: Matrix | None = None) -> Strengths:
     """
     mu = np.zeros(len(meetings.number)) if start is None else start
     for _ in range(MOST_STEPS):
-        # Newton's method: the logarithm of the likelihood is concave.
+        # Newton's method: the log-likelihood is concave.
         surplus = (meetings.scores - meetings.number * chances(mu)).sum(axis=1) - PRIOR * mu
         step = np.linalg.solve(certainty(meetings.number, mu), surplus)
         far = float(np.abs(step).max(initial=0.0))
@@ -100,12 +100,12 @@ def strengths(meetings: Meetings, start: Matrix | None = None) -> Strengths:
 
 
 def chances(mu: Matrix) -> Matrix:
-    """Return how likely each bot wins against each other one."""
+    """Return the probability that each bot beats each other one."""
     return np.asarray(1 / (1 + np.exp(np.clip(mu[None, :] - mu[:, None], -30, 30))))
 
 
 def certainty(number: Matrix, mu: Matrix) -> Matrix:
-    """Return what matches tell of strengths: the inverse of their covariance."""
+    """Return the information of matches on strengths: the inverse of their covariance."""
     weights = number * chances(mu) * (1 - chances(mu))
     return np.asarray(np.diag(weights.sum(axis=1) + PRIOR) - weights)
 
@@ -113,9 +113,9 @@ def certainty(number: Matrix, mu: Matrix) -> Matrix:
 def most_informative(
     known: Strengths, flying: Iterable[Sequence[int]], seats: int, rng: Random
 ) -> tuple[int, ...]:
-    """Return the numbers of the bots after whose match the strengths are likely to be surest.
+    """Return the bots whose match is expected to reduce the uncertainty of strengths most.
 
-    The first two are the pair that tells most; each further bot tells most beside those before.
+    The first two are the most informative pair; each further bot adds the most to those before.
     Matches that are `flying` count as if they were over. `rng` draws among equals. Raises
     ValueError for fewer bots than seats.
     """
@@ -151,24 +151,24 @@ def reductions(known: Strengths, flying: Iterable[Sequence[int]]) -> Matrix:
 
 
 def expected_weights(mu: Matrix, doubt: Matrix) -> Matrix:
-    """Return what a match of each two tells, as a mean over what their leads may be."""
+    """Return the expected information of a match of each two, averaged over possible leads."""
     lead = (mu[:, None] - mu[None, :]) / np.sqrt(1 + 3 * doubt / np.pi**2)
     expected = 1 / (1 + np.exp(np.clip(lead, -30, 30)))
     return np.asarray(expected * (1 - expected))
 
 
 def centred(covariance: Matrix) -> Matrix:
-    """Return a covariance with the mean of all bots, a line, taken from each."""
+    """Return a covariance relative to the mean of all bots, which is subtracted from each."""
     return np.asarray(covariance - covariance.mean(axis=0))
 
 
 def apart(inner: Matrix) -> Matrix:
-    """Return for each two vectors their squared distance, of their inner products."""
+    """Return the squared distances between vectors, from their inner products."""
     squares = np.diag(inner)
     return np.asarray(squares[:, None] + squares[None, :] - 2 * inner)
 
 
 def largest(values: Matrix, rng: Random) -> int:
-    """Return the place of the largest value, by lot where several are as large."""
+    """Return the index of the largest value, drawn by lot if there are several."""
     flat = values.ravel()
     return int(rng.choice(np.flatnonzero(flat >= flat.max() - 1e-9).tolist()))

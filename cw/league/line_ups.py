@@ -1,8 +1,8 @@
 """Free-for-all: matches of many players, who plays in which, and in which seat.
 
-The line-ups of a round are drawn from the seed. Whoever has played less plays first, so nobody ever
-plays two matches more than another team; a match is filled with those that have met its players
-least. In every n matches of n players that a team plays it has each seat once.
+The line-ups of a round are drawn from the seed. Teams that have played less come first, so nobody
+is ever more than one match ahead; a match is filled with the teams that have met its players least.
+In every n matches of n players that a team plays, it has each seat once.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from cw.league.schedule import check_teams
 FREE_FOR_ALL: Final = "free-for-all"
 
 USUAL_ROUNDS: Final = 10
-"""Rounds by default, or the number of players in a match if that is less."""
+"""The default number of rounds, or the number of players per match if that is less."""
 
 MOST_ROUNDS: Final = 1000
 
 TEAMS_DRAWN: Final = 200
-"""A round is drawn as often as this makes, of which the one is taken where the fewest meet again.
+"""Divided by the number of teams, how often a round is drawn, to choose the draw with the fewest
+repeated meetings.
 
 With many teams one draw will do: there are enough that have not met.
 """
 
 LineUp: TypeAlias = tuple[str, ...]
 Node: TypeAlias = int | tuple[str, int]
-"""A match by its number, or some matches of one team: each n that follow each other."""
+"""A match by its number, or a block of consecutive matches of a team, one for each seat."""
 
 
 def check_line_ups(teams: Sequence[str], players: int, rounds: int) -> None:
-    """Raise UsageError unless so many teams can play matches of so many players."""
+    """Raise UsageError unless this many teams can play matches of this many players."""
     check_teams(teams)
     if not 3 <= players <= len(teams):
         raise UsageError(
@@ -50,9 +51,10 @@ def check_line_ups(teams: Sequence[str], players: int, rounds: int) -> None:
 
 @lru_cache(maxsize=16)
 def free_for_all(teams: tuple[str, ...], players: int, rounds: int, seed: int) -> tuple[Round, ...]:
-    """Return all rounds; the order of the teams plays no part.
+    """Return all rounds; the order of the teams does not matter.
 
-    Teams that fill no match rest in a round. Raises UsageError for what cannot be.
+    Teams left over from the last full match rest in a round. Raises UsageError for invalid
+    arguments.
 
     >>> (fixtures,) = free_for_all(("ann", "bob", "cy"), players=3, rounds=1, seed=1)
     >>> sorted(fixtures[0].players)
@@ -91,20 +93,20 @@ def drawn_round(
     played: Counter[str],
     met: Counter[tuple[str, ...]],
 ) -> list[LineUp]:
-    """Draw the line-ups of one round, after what has been played and who has met whom."""
-    # Sorting is stable: those that have played as often stay as they are drawn.
+    """Draw the line-ups of one round, given the matches played and meetings so far."""
+    # Sorting is stable: teams with equally many matches keep their drawn order.
     order = sorted(rng.sample(teams, len(teams)), key=played.__getitem__)
     waiting = order[: len(teams) // players * players]
     return [next_line_up(waiting, players, met) for _ in range(len(teams) // players)]
 
 
 def pairs_of(line_ups: Iterable[LineUp]) -> Iterator[tuple[str, ...]]:
-    """Return each two teams that meet, in both orders."""
+    """Yield each two teams that meet, in both orders."""
     return chain.from_iterable(permutations(line_up, 2) for line_up in line_ups)
 
 
 def next_line_up(waiting: list[str], players: int, met: Counter[tuple[str, ...]]) -> LineUp:
-    """Take the first that waits, then those who have met least of the players taken so far."""
+    """Take the first waiting team, then those who have met the chosen players least."""
     if len(waiting) == players:
         line_up, waiting[:] = tuple(waiting), []
         return line_up
@@ -120,7 +122,7 @@ def next_line_up(waiting: list[str], players: int, met: Counter[tuple[str, ...]]
 
 
 def seated(line_ups: Sequence[LineUp], players: int) -> list[LineUp]:
-    """Seat the players of each match, so that nobody has a seat again before all others."""
+    """Seat the players of each match; nobody repeats a seat before having had all others."""
     plan = SeatPlan(players)
     begun: Counter[str] = Counter()
     for number, line_up in enumerate(line_ups):
@@ -133,17 +135,17 @@ def seated(line_ups: Sequence[LineUp], players: int) -> list[LineUp]:
 class SeatPlan:
     """Who sits where: an edge colouring of matches and teams, whose colours are the seats.
 
-    Such a graph of two sides takes no more colours than the most edges of a node (König's line
-    colouring theorem); here these are as many as a match has seats.
+    A bipartite graph needs no more colours than the maximum degree of a node (König's line
+    colouring theorem), which here is the number of seats of a match.
     """
 
     def __init__(self, seats: int) -> None:
-        """Seat nobody yet."""
+        """Create a plan with nobody seated."""
         self._seats = seats
         self._ends: dict[Node, dict[int, Node]] = defaultdict(dict)
 
     def join(self, match: int, block: tuple[str, int]) -> None:
-        """Seat a team in a match; those who sit already may change seats."""
+        """Seat a team in a match; teams seated earlier may change seats."""
         seat, other = self._free(match), self._free(block)
         if seat != other:
             self._swap(block, seat, other)
@@ -159,7 +161,7 @@ class SeatPlan:
         return next(seat for seat in range(self._seats) if seat not in self._ends[node])
 
     def _swap(self, start: Node, seat: int, other: int) -> None:
-        """Exchange two seats along the path of both that begins at a node with the first one."""
+        """Exchange two seats along the alternating path that starts at a node with `seat`."""
         path, sought = [start], seat
         while (node := self._ends[path[-1]].get(sought)) is not None:
             path.append(node)

@@ -1,4 +1,4 @@
-"""Who plays whom in rated matches: bots of similar strength, each in its turn."""
+"""Who plays whom in rated matches: bots of similar strength, taking turns."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from random import Random
 from typing import Final
 
 HEALTHY: Final = 3600.0
-"""Seconds for which a bot that was healthy counts as such."""
+"""Seconds for which a health check stays valid."""
 
 CRASHES: Final = 3
-"""Matches in a row in which a bot crashed, after which it rests."""
+"""Consecutive matches with a crash after which a bot rests."""
 
 CRASH_REST: Final = 1800.0
-"""Seconds for which it rests then."""
+"""Seconds of that rest."""
 
 SHAPE: Final = log(5) / log(16)
-"""Of the Pareto distribution by which four opponents of five are within 16 ranks."""
+"""Shape of the Pareto distribution that puts four of five opponents within 16 ranks."""
 
 LEAST: Final = 2.0**-53
-"""The smallest number above 0 that is drawn."""
+"""The smallest number above 0 that can be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A bot that could play now; times are Unix seconds."""
+    """A bot that is ready to play; times are Unix seconds."""
 
     bot_id: str
     owner: str | None
-    """None: a house bot."""
+    """None for a house bot."""
     shown_rating: float
     last_match_at: float | None
-    """None: never."""
+    """None if it has never played."""
     games_24h: int
     games: Mapping[int, int]
-    """By the number of players of the match; a missing one is 0."""
+    """Matches by number of players; missing ones are 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ def eligible(  # noqa: PLR0913 - as many things decide
 
 
 def seed_bot(pool: Collection[Candidate], *, house: bool = False) -> Candidate | None:
-    """Return the bot whose turn it is: whose last match is longest ago; None if there is none.
+    """Return the bot whose turn it is, with the least recent last match, or None.
 
-    House bots are opponents only, unless `house` says otherwise.
+    House bots are only opponents, unless `house` says otherwise.
     """
     asking = (candidate for candidate in pool if house or candidate.owner is not None)
     return min(
@@ -85,7 +85,7 @@ def seed_bot(pool: Collection[Candidate], *, house: bool = False) -> Candidate |
 
 
 def longest_ago(moment: float | None) -> float:
-    """Return a key by which never comes first, then what is longest ago."""
+    """Return a sort key: never comes first, then the least recent."""
     return float("-inf") if moment is None else moment
 
 
@@ -105,11 +105,11 @@ def pair(
     *,
     same_owner: bool = False,
 ) -> Pairing | None:
-    """Return the next match of a pool, None if none can be filled.
+    """Return the next match of a pool, or None if none can be filled.
 
-    `met` says when the seed bot met whom; `maps` has for each number of players the maps with the
-    times of their last use, or None where the game has none. Two bots of one owner do not meet,
-    unless `same_owner`; house bots do.
+    `met` has the time when the seed bot met each opponent; `maps` has, for each number of players,
+    the maps with the times of their last use, or None if the game has none. Two bots of one owner
+    do not meet, unless `same_owner`; house bots do.
 
     >>> bots = [Candidate(name, name, 1500, None, 0, {}) for name in ("ann", "bob")]
     >>> sorted(pair(bots, {}, {2: None}, Random(1)).slots)
@@ -120,18 +120,18 @@ def pair(
 
 
 class Pool:
-    """Bots that can play now, in the orders in which they are asked for; they become fewer.
+    """Bots that are ready to play, sorted as needed; the pool only shrinks.
 
-    Many matches are made of one pool: each is found without a look at all that are left.
+    Many matches are made from one pool: each is found without looking at all remaining bots.
     """
 
     def __init__(self, pool: Collection[Candidate], *, same_owner: bool = False) -> None:
-        """Take the bots, in any order."""
+        """Fill the pool; the bots may be in any order."""
         self._same_owner = same_owner
         self._there = {candidate.bot_id: candidate for candidate in pool}
         self._places = sorted(map(place_of, pool))
         self._waiting: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
-        """By whether they are the house's; those that are gone are left in it."""
+        """By whether they are house bots; removed bots stay in it."""
         for candidate in pool:
             self._waiting[candidate.owner is None].append(
                 (longest_ago(candidate.last_match_at), candidate.bot_id)
@@ -141,11 +141,11 @@ class Pool:
         self._owners = Counter(self._owner_of(candidate) for candidate in pool)
 
     def __getitem__(self, bot_id: str) -> Candidate:
-        """Return a bot that is there."""
+        """Return a bot in the pool."""
         return self._there[bot_id]
 
     def remove(self, bot_id: str) -> None:
-        """Take out a bot that is there."""
+        """Remove a bot from the pool."""
         gone = self._there.pop(bot_id)
         del self._places[bisect_left(self._places, place_of(gone))]
         owner = self._owner_of(gone)
@@ -154,7 +154,7 @@ class Pool:
             del self._owners[owner]
 
     def seed_bot(self, *, house: bool = False) -> Candidate | None:
-        """Return the bot whose turn it is, as `seed_bot` does."""
+        """Return the bot whose turn it is, like the function `seed_bot`."""
         first = [
             self._longest_waiting(of_house) for of_house in ((False, True) if house else (False,))
         ]
@@ -175,7 +175,7 @@ class Pool:
         maps: Mapping[int, Sequence[tuple[str, float | None]] | None],
         rng: Random,
     ) -> Pairing | None:
-        """Return the next match of the seed bot `first`, as `pair` does; nobody is taken out."""
+        """Return the next match of the seed bot `first`, like `pair`; nobody is removed."""
         players = format_of(first, maps, len(self._owners))
         if players is None:
             return None
@@ -188,7 +188,7 @@ class Pool:
     def _opponents(
         self, first: Candidate, number: int, met: Mapping[str, float], rng: Random
     ) -> list[Candidate]:
-        """Return who plays against a bot: near it by rating, and least recently met."""
+        """Return opponents for a bot: near it by rating, and least recently met."""
         owners = {self._owner_of(first)}
         opponents: list[Candidate] = []
         while len(opponents) < number:
@@ -214,7 +214,7 @@ class Pool:
     def _near_to(
         self, first: Candidate, reach: int, owners: Collection[tuple[str, str]]
     ) -> list[Candidate]:
-        """Return the bots at most so far from a bot that may still be chosen."""
+        """Return the bots within `reach` places of `first` that may still be chosen."""
         place = bisect_left(self._places, place_of(first))
         around = self._places[max(place - reach, 0) : place + reach + 1]
         candidates = (self._there[bot_id] for _, bot_id in around if bot_id != first.bot_id)
@@ -225,12 +225,12 @@ class Pool:
 
 
 def place_of(candidate: Candidate) -> tuple[float, str]:
-    """Return the key by which a bot stands among others: the strongest first."""
+    """Return the sort key of a bot: the strongest first."""
     return -candidate.shown_rating, candidate.bot_id
 
 
 def owner_of(candidate: Candidate, *, same_owner: bool) -> tuple[str, str]:
-    """Return what two bots that may not meet have in common."""
+    """Return a key that is equal for two bots that may not meet."""
     if same_owner or candidate.owner is None:
         return "bot", candidate.bot_id
     return "owner", candidate.owner
@@ -241,7 +241,7 @@ def format_of(
     maps: Mapping[int, Sequence[tuple[str, float | None]] | None],
     most: int,
 ) -> int | None:
-    """Return the number of players that a bot has played least, among those there can be."""
+    """Return the number of players that a bot has played least, among the possible ones."""
     filled = (
         players
         for players, choices in maps.items()
@@ -251,7 +251,7 @@ def format_of(
 
 
 def next_map(maps: Sequence[tuple[str, float | None]] | None) -> str | None:
-    """Return the map that was used longest ago, None where the game has none."""
+    """Return the least recently used map, or None if the game has none."""
     if maps is None:
         return None
     return min(maps, key=lambda entry: (longest_ago(entry[1]), entry[0]))[0]

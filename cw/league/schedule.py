@@ -1,7 +1,7 @@
 """Who meets whom: round-robin, Swiss and gauntlet, for two teams or more.
 
-Each function yields rounds in order, as `cw.league.fixtures` describes. All but the single
-round-robin let every pair that meets play in both seats.
+Each function yields rounds in order, as described in `cw.league.fixtures`. All but the single
+round-robin make every pair that meets play in both seats.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from cw.league.standings import POINTS_OF_A_REST, tally
 MOST_TEAMS: Final = 500
 
 REST: Final = ""
-"""Stands for the opponent of a team that rests."""
+"""The opponent of a team that rests."""
 
 
 def check_teams(teams: Sequence[str]) -> None:
-    """Raise UsageError unless these are 2 to 500 teams, each with a name of its own."""
+    """Raise UsageError unless these are 2 to 500 teams with distinct names."""
     if not 2 <= len(teams) <= MOST_TEAMS:
         raise UsageError(f"a contest takes 2 to {MOST_TEAMS} teams, not {len(teams)}")
     if REST in teams:
@@ -36,9 +36,9 @@ def check_teams(teams: Sequence[str]) -> None:
 def round_robin(
     teams: Sequence[str], *, double: bool, stage: str, group: str | None = None, tie_break: int = 0
 ) -> Iterator[Round]:
-    """Let each pair meet once, or twice with the seats swapped.
+    """Pair all teams once, or twice with the seats swapped.
 
-    A team sits first as often as second; when it has an odd number of matches, once more or less.
+    A team sits first as often as second; with an odd number of matches, the counts differ by one.
 
     >>> for fixtures in round_robin(["ann", "bob", "cy", "dan"], double=False, stage="league"):
     ...     print([" - ".join(fixture.players) for fixture in fixtures])
@@ -57,18 +57,18 @@ def round_robin(
 
 
 def circle_rounds(teams: int) -> int:
-    """Return the number of rounds in which each pair of so many teams can meet once."""
+    """Return the number of rounds in which each pair of teams can meet once."""
     return teams - 1 + teams % 2
 
 
 def circle_round(teams: int, number: int) -> Iterator[tuple[int, int]]:
     """Pair teams by the circle method, the round counted from 0; the first seat comes first.
 
-    An odd number of teams stands on a circle and is folded about one of them, which rests. With an
+    An odd number of teams is placed on a circle and folded about one of them, which rests. With an
     even number the last team stands apart and meets the one that would rest.
     """
     places = circle_rounds(teams)
-    # Steps of half the circle, as in Berger's tables, let a team change sides in every round.
+    # Steps of half the circle, as in Berger's tables, make a team change sides in every round.
     middle = number * (places // 2 + 1) % places
     if teams % 2 == 0:
         yield (teams - 1, middle) if number % 2 else (middle, teams - 1)
@@ -77,7 +77,7 @@ def circle_round(teams: int, number: int) -> Iterator[tuple[int, int]]:
 
 
 def gauntlet(teams: Sequence[str], stage: str = "gauntlet") -> Iterator[Round]:
-    """Let the first team meet each of the others in both seats.
+    """Pair the first team with each of the others, in both seats.
 
     >>> [fixture.players for round in gauntlet(["ann", "bob", "cy"]) for fixture in round]
     [('ann', 'bob'), ('bob', 'ann'), ('ann', 'cy'), ('cy', 'ann')]
@@ -96,11 +96,11 @@ def default_swiss_rounds(teams: int) -> int:
 def swiss(
     teams: Sequence[str], results: Results, meetings: int | None = None, stage: str = "swiss"
 ) -> Iterator[Round]:
-    """Let teams of like success meet in both seats, nobody twice; teams come by strength, or drawn.
+    """Pair teams of similar success in both seats, nobody twice; teams come by strength, or drawn.
 
     Each meeting takes two rounds, one for each seat. With an odd number of teams one rests, each at
-    most once; that counts as two wins. Raises UsageError for more meetings than half the teams: up
-    to there a pairing without repetition always exists.
+    most once; a rest counts as two wins. Raises UsageError for more meetings than half the teams:
+    up to there a pairing without repetition always exists.
 
     >>> first, second = swiss(["ann", "bob", "cy", "dan"], results={})
     >>> [fixture.players for fixture in first]
@@ -122,7 +122,7 @@ def swiss(
         rounds = list(both_seats(stage, None, 2 * meeting + 1, playing))
         yield from rounds
         legs = list(chain.from_iterable(rounds))
-        # Later pairings depend on this round, so the contest goes no further until it is played.
+        # Later pairings depend on this round, so stop until it is played.
         if any(leg not in results for leg in legs):
             return
         for team, record in tally(results[leg] for leg in legs).items():
@@ -142,8 +142,8 @@ def swiss_pairs(
 ) -> list[tuple[str, str]]:
     """Pair teams that have not met, in score groups, each top half against its bottom half.
 
-    Who finds nobody in its group meets the best of the next one; REST falls to the last that has
-    not met it.
+    A team without an opponent in its group meets the best of the next one; REST goes to the last
+    team that has not had it yet.
     """
     # Sorting is stable: within a score group the given order stays.
     unpaired = sorted(teams, key=lambda team: -points[team]) + [REST] * (len(teams) % 2)
@@ -163,7 +163,7 @@ def swiss_pairs(
 
 
 def by_preference(score: Fraction | int, below: Sequence[Fraction | int]) -> Iterator[int]:
-    """Return the places of the opponents below a team, the dearest first, by the scores of all.
+    """Yield the indexes of a team's opponents below it, the most preferred first, given all scores.
 
     First its counterpart in the bottom half of the score group and those after it, then those
     before it, then the groups below from the top.
@@ -178,11 +178,11 @@ def by_preference(score: Fraction | int, below: Sequence[Fraction | int]) -> Ite
 def repaired(
     pairs: list[tuple[str, str]], left: Sequence[str], met: Set[frozenset[str]]
 ) -> list[tuple[str, str]]:
-    """Pair those that are left as well: two at a time break up a pair, the last that will do.
+    """Pair the teams left over: each two of them split up the last possible pair.
 
-    There is one, as long as nobody has met half the others (the argument of Dirac's theorem): those
-    left have all met each other, so two of them can meet more teams between them than stand in
-    pairs, and of some pair both can be met.
+    One exists as long as nobody has met half the others (the argument of Dirac's theorem): the
+    teams left over have all met each other, so two of them can together meet more teams than are in
+    pairs, and in some pair both can be met.
     """
     for a, b in zip(left[::2], left[1::2], strict=True):
         exchanges = (

@@ -1,4 +1,4 @@
-"""The table of a group or of a whole contest, settled as far as its results go."""
+"""The table of a group or of a whole contest, settled as far as its results allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.league.standings import NO_RESTS, Order, TableRow, table
 from cw.league.tie_breaks import Settled, TieBreaker
 
 ADVANCING: Final = 2
-"""Teams of a group that go on to the knockout."""
+"""Teams per group that advance to the knockout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class StageTable:
     """The table of a group or of a whole contest, as far as it is played."""
 
     name: str
-    """Of the group, or of the stage where there are no groups."""
+    """The group's name, or the stage's if there are no groups."""
     rows: tuple[TableRow, ...]
     settled: Settled
-    """The order of the rows, with the tie-break matches it takes and what they decided."""
+    """The order of the rows, with the tie-break matches needed and what they decided."""
     done: bool
-    """Whether nothing can change it any more."""
+    """Whether it is final."""
     stages: tuple[str, ...] = ()
-    """The stages of its matches, the latest last, where these are named otherwise."""
+    """The stages of its matches, the latest last, if their names differ from the table's."""
 
 
 def stage_table(
@@ -51,11 +51,11 @@ def stage_table(
 
 
 def played(rounds: Sequence[Round], results: Results) -> list[Result]:
-    """Return the results of rounds, as far as there are any."""
+    """Return the results of rounds, as far as they are played."""
     return [results[fixture] for fixture in chain.from_iterable(rounds) if fixture in results]
 
 
 def count_rests(teams: Sequence[str], rounds: Sequence[Round]) -> Mapping[str, int]:
-    """Return how often each team rests in Swiss rounds, of which two are a meeting."""
+    """Return how often each team rests in Swiss rounds, of which two form a meeting."""
     rested = list(chain.from_iterable(resting(teams, fixtures) for fixtures in rounds[::2]))
     return {team: rested.count(team) for team in rested}

@@ -1,17 +1,17 @@
-"""Standings: who won how often, by how much, and how far that can be trusted.
+"""Standings: who won how often, by how much, and how reliable that is.
 
-Every match is counted between each two of its players: who ranks before the other has won against
-it, and equal ranks are a draw, which counts as half a win. A match of two players is one such
-comparison, a match of n players is n - 1 of them for each of its players. A score counts for its
-player, and against it count the scores of all others, once in each comparison.
+Every match counts between each two of its players: the better-ranked one has won, and equal ranks
+are a draw, which counts as half a win. A match of two players is one such comparison, a match of n
+players is n - 1 of them for each player. A score counts for its player, and the scores of all
+others count against it, once in each comparison.
 
-Teams are ranked by wins (or by win rate where some may have played more than others), then by the
+Teams are ranked by wins (or by win rate if some may have played more than others), then by the
 share of their own points in all points, then by the same two figures of the matches between those
-that are still equal. Whoever is equal after that shares a rank here; `cw.league.tie_breaks`
+that are still equal. Teams that are equal after that share a rank here; `cw.league.tie_breaks`
 separates them where it matters.
 
-The comparisons of one match depend on each other, so an interval of a win rate takes the number of
-matches for its size, not that of comparisons.
+The comparisons of one match depend on each other, so the interval of a win rate uses the number of
+matches as its sample size, not that of comparisons.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from cw.league.fixtures import Result
 from cw.league.statistics.intervals import Interval, difference, wilson
 
 POINTS_OF_A_REST: Final = 2
-"""What a team that rests in a Swiss contest is given: the wins of a meeting."""
+"""Credit for a rest in a Swiss contest: the wins of a meeting."""
 
 GROUP_BONUS: Final = (2, 1)
 """Bonus points of the winner and the runner-up of a group."""
 
 OVERALL_BONUS: Final = (8, 5)
-"""Bonus points of the overall winner and runner-up, beside those of the group."""
+"""Bonus points of the overall winner and runner-up, on top of those of the group."""
 
 Order: TypeAlias = tuple[tuple[str, ...], ...]
-"""Teams, the best first; those that are equal stand together, by name."""
+"""Teams, the best first; equal ones are grouped, sorted by name."""
 
 Exact: TypeAlias = int | Fraction
-"""A number that sums up to the same in any order."""
+"""A number whose sum does not depend on the order."""
 
 NO_RESTS: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -49,7 +49,7 @@ class Record:
     """The sums of a team's matches."""
 
     wins: int = 0
-    """Comparisons won: in matches of two players these are matches."""
+    """Comparisons won; in matches of two players, matches."""
     draws: int = 0
     losses: int = 0
     score_for: Exact = 0
@@ -68,12 +68,12 @@ class Record:
 
     @property
     def ratio(self) -> Fraction:
-        """Return the team's own points as a share of all; 0 where there are none."""
+        """Return the team's own points as a share of all; 0 if there are none."""
         return Fraction(self.score_for, self.score_for + self.score_against or 1)
 
     @property
     def win_rate(self) -> Fraction:
-        """Return the share of comparisons won; 0 where there were none."""
+        """Return the share of comparisons won; 0 if there were none."""
         return self.points / (self.comparisons or 1)
 
     @property
@@ -83,7 +83,7 @@ class Record:
 
     @property
     def interval(self) -> Interval | None:
-        """Return the 95 % interval of the win rate, None where nothing was played."""
+        """Return the 95 % interval of the win rate, or None before the first match."""
         return wilson(self.wins_in_matches, self.matches) if self.matches else None
 
     def plus(self, other: Record) -> Record:
@@ -99,7 +99,7 @@ class Record:
 
 
 Merit: TypeAlias = Callable[[str, Record], Fraction]
-"""The first figure by which teams are ranked, of a team and its record."""
+"""Returns the first figure by which teams are ranked, for a team and its record."""
 
 
 def by_wins(_: str, record: Record) -> Fraction:
@@ -108,12 +108,12 @@ def by_wins(_: str, record: Record) -> Fraction:
 
 
 def by_win_rate(_: str, record: Record) -> Fraction:
-    """Rank by win rate, where some have played more matches than others."""
+    """Rank by win rate, for contests in which some teams play more matches than others."""
     return record.win_rate
 
 
 def with_rests(rests: Mapping[str, int]) -> Merit:
-    """Return what ranks by wins, and counts each rest as two."""
+    """Return a ranking by wins that counts each rest as two."""
     return lambda team, record: record.points + POINTS_OF_A_REST * rests.get(team, 0)
 
 
@@ -122,17 +122,17 @@ class TableRow:
     """A line of a table."""
 
     rank: int
-    """From 1; teams that are equal share it."""
+    """From 1; equal teams share it."""
     team: str
     record: Record
     rests: int = 0
     """Swiss meetings without an opponent, each worth two wins in the ranking."""
     points: int | None = None
-    """Of a ladder, where these and not wins decide the rank."""
+    """Points in a ladder, where they and not wins decide the rank."""
 
 
 def tally(results: Iterable[Result], teams: Iterable[str] = ()) -> dict[str, Record]:
-    """Sum up matches by team, in the order of `teams`; others follow as they come."""
+    """Sum up matches by team, in the order of `teams`; others follow as they appear."""
     records = defaultdict(Record, {team: Record() for team in teams})
     for result in results:
         for team, record in counted(result):
@@ -141,7 +141,7 @@ def tally(results: Iterable[Result], teams: Iterable[str] = ()) -> dict[str, Rec
 
 
 def counted(result: Result) -> Iterator[tuple[str, Record]]:
-    """Return what a match adds to the record of each of its players."""
+    """Yield what a match adds to the record of each of its players."""
     scores = [exact(score) for score in result.scores]
     total, others = sum(scores), len(scores) - 1
     for team, rank, score in zip(result.players, result.ranks, scores, strict=True):
@@ -161,7 +161,7 @@ def exact(score: float) -> Exact:
 def ranked(
     results: Iterable[Result], teams: Collection[str] | None = None, merit: Merit = by_wins
 ) -> Order:
-    """Order teams by merit, score ratio and head-to-head; None for teams means all who played."""
+    """Order teams by merit, score ratio and head-to-head; None for all teams that played."""
     played = list(results)
     records = tally(played, () if teams is None else teams)
     return tuple(
@@ -178,9 +178,9 @@ def by_figures(records: Mapping[str, Record], merit: Merit = by_wins) -> Order:
 
 
 def head_to_head(equal: tuple[str, ...], results: Sequence[Result]) -> Order:
-    """Order equal teams by the matches between them, again among those that stay equal.
+    """Order equal teams by the matches between them, recursively for those that stay equal.
 
-    Of a match with other players, only what these teams have of each other counts.
+    In matches with other players, only the comparisons between these teams count.
     """
     if len(equal) == 1:
         return (equal,)
@@ -200,7 +200,7 @@ def table(
     order: Order | None = None,
     rests: Mapping[str, int] = NO_RESTS,
 ) -> tuple[TableRow, ...]:
-    """Return the lines of a table; an order of its own says who stands where, all teams in it.
+    """Return the lines of a table; an `order` must include all teams and replaces the default.
 
     >>> for row in table([Result(("ann", "bob"), (2, 1), (20, 29))]):
     ...     print(row.rank, row.team, row.record.wins)
@@ -218,9 +218,9 @@ def table(
 
 
 def within_noise(better: Record, worse: Record) -> bool | None:
-    """Return whether the win rates of two teams differ by no more than chance can explain.
+    """Return whether the difference of two teams' win rates can be explained by chance.
 
-    None where one of them has not played.
+    None if one of them has not played.
     """
     if not better.matches or not worse.matches:
         return None
@@ -230,24 +230,24 @@ def within_noise(better: Record, worse: Record) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class SeatAdvantage:
-    """What it is worth to sit first, over all matches of a contest."""
+    """The advantage of the first seat, over all matches of a contest."""
 
     first_wins: int
     matches: int
-    """Those that somebody won."""
+    """Number of matches with a winner."""
     interval: Interval
-    """Of the share of these matches that the first seat won."""
+    """Interval of the share of these matches that the first seat won."""
     even: float
-    """That share without any advantage."""
+    """The expected share without any advantage."""
 
     @property
     def within_noise(self) -> bool:
-        """Return whether no advantage at all would explain the figures."""
+        """Return whether the figures are consistent with no advantage at all."""
         return self.interval.low <= self.even <= self.interval.high
 
 
 def seat_advantage(results: Iterable[Result]) -> SeatAdvantage | None:
-    """Count how often the first seat won; None where nobody won a match."""
+    """Count how often the first seat won; return None if no match had a winner."""
     decided = [result for result in results if result.winner is not None]
     if not decided:
         return None
@@ -257,7 +257,7 @@ def seat_advantage(results: Iterable[Result]) -> SeatAdvantage | None:
 
 
 def bonus_points(groups: Iterable[Order], overall: Order) -> dict[str, int]:
-    """Return the bonus points of all that get some; ranks that are shared get none yet."""
+    """Return the bonus points of all teams that get some; shared ranks get none yet."""
     points: Counter[str] = Counter()
     for order, bonuses in [*((group, GROUP_BONUS) for group in groups), (overall, OVERALL_BONUS)]:
         for equal, bonus in zip(order, bonuses, strict=False):

@@ -1,4 +1,4 @@
-"""Separates teams that their matches have left equal: by tie-break matches, finally by lot."""
+"""Separates teams left equal by their matches: by tie-break matches, finally by lot."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOST_PAIRS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How far equal teams are separated by now."""
+    """How far equal teams are separated so far."""
 
     order: Order
     rounds: tuple[Round, ...] = ()
-    """All tie-break matches that it takes, as far as known; played or not."""
+    """All tie-break matches that are needed, as far as known, played or not."""
     notes: tuple[str, ...] = ()
-    """A sentence for each decision."""
+    """One sentence per decision."""
     by_lot: bool = False
 
     def plus(self, other: Settled) -> Settled:
@@ -46,18 +46,18 @@ class TieBreaker:
     seed: int
 
     def settle_all(self, order: Order, places: int) -> Settled:
-        """Separate all equal teams of an order, as far as its first so many places need it."""
+        """Separate equal teams of an order, as far as its first `places` places require it."""
         settled = Settled(())
         for equal in order:
             settled = settled.plus(self.settle(equal, places - sum(map(len, settled.order))))
         return settled
 
     def settle(self, equal: tuple[str, ...], places: int, pair: int = 1) -> Settled:
-        """Separate equal teams, as far as it matters who gets the first so many places.
+        """Separate equal teams, as far as it matters who gets the first `places` places.
 
         Each two of them play a pair of tie-break matches with the same seed, one in either seat.
-        They are ranked by wins and score ratio of these matches alone; who is still equal plays
-        the next pair. After ten pairs a lot is drawn.
+        They are ranked by wins and score ratio of these matches alone; teams still equal play the
+        next pair. After ten pairs a lot is drawn.
         """
         if len(equal) < 2 or places < 1:
             return Settled((equal,))
@@ -79,7 +79,7 @@ class TieBreaker:
 
 
 def drawn(equal: Sequence[str], seed: int) -> Settled:
-    """Separate equal teams by a lot that depends on the seed and on their names alone.
+    """Separate equal teams by a lot that depends only on the seed and on their names.
 
     >>> drawn(("ann", "bob"), seed=1).by_lot
     True
@@ -92,7 +92,7 @@ def drawn(equal: Sequence[str], seed: int) -> Settled:
 
 
 def note(order: Order, why: str) -> tuple[str, ...]:
-    """Return the sentence who came before whom and why; none if nobody did."""
+    """Return a sentence saying who came before whom and why; () if nobody did."""
     if len(order) < 2:
         return ()
     return (f"{' before '.join(' and '.join(equal) for equal in order)} {why}",)

@@ -22,16 +22,16 @@ DID: Final[Mapping[FaultKind, str]] = {
     "illegal": "made an illegal move",
     "oversize": "sent an answer that was too long",
 }
-"""What a bot did whose fault is of this kind."""
+"""What a bot did, by the kind of its fault."""
 
 CAUSED: Final[Mapping[str, str]] = {
     SERVER_ERROR: "answered with an error",
     STRAY: "printed a line that is not an answer",
 }
-"""What a bot did that sent an unreadable answer, by the cause of its fault."""
+"""What a bot with an unreadable answer did, by the cause of its fault."""
 
 
 def did(fault: MatchFault) -> str:
-    """Return what the bot of a fault did, after its name."""
+    """Return what a bot did to commit a fault, to follow its name."""
     caused = CAUSED.get(fault.cause) if fault.kind == "malformed" else None
     return caused or DID[fault.kind]

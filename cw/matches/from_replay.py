@@ -17,11 +17,11 @@ from cw.matches.verdict import leaders, tie_breaks, verdict
 from cw.replays import document as replay
 
 Numbers: TypeAlias = dict[str, int | float] | list[int | float]
-"""A number for each player: by its name, or in seat order."""
+"""A number for each player, by name or in seat order."""
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """The outcome of a replay as its file has it; some games have other names for its members."""
+    """The outcome in the file of a replay; some games name its members differently."""
 
     ranks: Numbers
     winner: Player | None
@@ -32,9 +32,9 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 def verdict_of(document: replay.Document) -> str | None:
-    """Return who won a recorded match, by what and in which turn; None if it has no outcome.
+    """Return who won a recorded match, how and in which turn; None if it has no outcome.
 
-    Raises UsageError for an unknown game, and ProtocolError for a result that cannot be read.
+    Raises UsageError for an unknown game, and ProtocolError if the result cannot be read.
     """
     outcome = document["result"].get("outcome")
     if outcome is None:
@@ -47,7 +47,7 @@ def verdict_of(document: replay.Document) -> str | None:
 
 
 def spec_of(document: replay.Document) -> MatchSpec:
-    """Return what was played, as far as a sentence about it needs that."""
+    """Return the specification of a match, as far as a sentence about it needs one."""
     bots = [{"name": seat["name"], "kind": "human", "target": ""} for seat in document["players"]]
     return MatchSpec.from_json(
         {"id": "replay", "game": document["game"], "bots": bots, "seed": document["seed"]}
@@ -55,7 +55,7 @@ def spec_of(document: replay.Document) -> MatchSpec:
 
 
 def result_of(document: replay.Document, outcome: Json) -> MatchResult:
-    """Return what came of it; raise ProtocolError for an outcome that cannot be read."""
+    """Return the result of a match; raise ProtocolError if its outcome cannot be read."""
     try:
         ended = documents.convert(outcome, Ended)
     except msgspec.ValidationError as error:
@@ -84,13 +84,13 @@ def result_of(document: replay.Document, outcome: Json) -> MatchResult:
 
 
 def in_seats(numbers: Numbers, players: Sequence[str]) -> list[int | float | None]:
-    """Return a number for each player in seat order, None where there is none."""
+    """Return the number of each player in seat order, None for a missing one."""
     named = numbers if isinstance(numbers, dict) else dict(zip(players, numbers, strict=False))
     return [named.get(player) for player in players]
 
 
 def figures_of(document: replay.Document) -> dict[str, tuple[Any, ...]]:
-    """Return what the game compares where scores are equal, none where its rules cannot say."""
+    """Return what the game compares when scores are equal; empty if its rules cannot tell."""
     players = [seat["player"] for seat in document["players"]]
     try:
         (last,) = deque(replay.states(load_game(document["game"]), document), maxlen=1)

@@ -1,4 +1,4 @@
-"""A server of its own for the clients of one match of Circuit Wars."""
+"""A separate server for the clients of one match of Circuit Wars."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from cw.server.settings import ServerSettings
 from cw.server.wsgi import listen, serving
 
 LONGEST_TEAM_ID: Final = 39
-"""Letters, digits and hyphens, as `session.GITHUB` has them."""
+"""Letters, digits and hyphens, as in `session.GITHUB`."""
 
 USUAL_PORT: Final = 5000
-"""The port that an unmodified client asks."""
+"""The port that an unmodified client uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +44,26 @@ class Host:
 
     session: RefereedSession[Any, Any]
     address: str
-    """Where clients find it; "" where nobody comes."""
+    """Its address for clients; "" without clients."""
     team_ids: Mapping[str, str]
-    """By name of the bot, the team id under which each player is seen."""
+    """The team id under which each player is shown, by name of the bot."""
     doors: Mapping[str, Door]
-    """By name the way in of each client that has a network of its own; none where all share one."""
+    """The entrance of each client that has its own network, by name; empty where all share one."""
     policy: LaunchPolicy
     boxes: ExitStack
-    """What is removed after the match."""
+    """Resources released after the match."""
     spectate: str | None = None
-    """The address at which people can watch, through which nobody plays."""
+    """The address for spectators, through which nobody can play."""
     untimed: set[Player] = field(default_factory=set)
     """Players without a time limit."""
 
     def client(self, bot: BotSpec, player: Player) -> ClientSeat:
-        """Return the seat of a program that is a client."""
+        """Return the seat of a client program."""
         start = partial(self.start, bot)
         return ClientSeat(self.session, player, GITHUB, self.address, start)
 
     def announced(self, seat: Seat, player: Player, name: str) -> Seat:
-        """Return a seat of this process that registers at once."""
+        """Return a seat in this process that registers at once."""
         if seat.transport == "client":
             return seat
         if seat.transport == "human":
@@ -71,12 +71,12 @@ class Host:
         return AnnouncedSeat(seat, self.session, player, name)
 
     async def start(self, bot: BotSpec) -> StdioBot | Fault:
-        """Start a client, behind its door if there is one; it may import cw.game."""
+        """Start a client, behind its door if it has one; it may import cw.game."""
         door = self.doors.get(bot.name)
         needs = ProgramNeeds(
             {
                 "CW_SERVER": self.address,
-                # game_ai.py takes its team from the one, the kits from the other.
+                # game_ai.py takes its team from the first, the kits from the second.
                 "BOT_USERNAME": self.team_ids[bot.name],
                 "TEAM_ID": self.team_ids[bot.name],
                 "PYTHONPATH": str(PACKAGE.parent),
@@ -93,7 +93,7 @@ class Host:
         self.session.show(record, clock_runs=not owing & self.untimed)
 
     def note_attempts(self, record: MatchRecord) -> None:
-        """Note what clients asked for and were refused."""
+        """Record the refused requests of clients as faults."""
         for player, bot in record.bots.items():
             if bot.name in self.doors:
                 for sentence in self.doors[bot.name].proxy.attempts.sentences():
@@ -101,7 +101,7 @@ class Host:
 
 
 def pause() -> dict[str, str]:
-    """Return the pause between the requests of our own client, if the owner has set one."""
+    """Return the pause between requests of our own client, if the owner has set one."""
     return {name: os.environ[name] for name in ("CW_PAUSE",) if name in os.environ}
 
 
@@ -113,7 +113,7 @@ def hosting(
     *,
     spectate: bool,
 ) -> Iterator[Host]:
-    """Serve a match while the block runs; to be entered in the event loop of its referee."""
+    """Serve a match while the block runs; enter it in the event loop of the referee."""
     rules = record.game.rules
     start = rules.new(len(record.bots), record.seed, **record.options)
     limit = time_limit(protocol_options["timeout"])
@@ -133,9 +133,9 @@ def hosting(
 
 
 def team_ids(bots: Sequence[BotSpec]) -> dict[str, str]:
-    """Return the team id under which each bot is seen, by its name; no two are equal.
+    """Return the team id under which each bot is shown, by name; no two are equal.
 
-    That of a client is its setting `username` or its name, as far as team ids go.
+    A client's is its setting `username` or its name, as far as team ids allow.
     """
     wanted = [team_id(bot) if bot.kind == "exec" else bot.name for bot in bots]
     return {
@@ -147,7 +147,7 @@ def team_ids(bots: Sequence[BotSpec]) -> dict[str, str]:
 
 
 def team_id(bot: BotSpec) -> str:
-    """Return the setting `username` of a client, or its name, as far as team ids go."""
+    """Return the setting `username` of a client, or its name, as far as team ids allow."""
     wanted = bot.settings.get("username") or bot.name
     return re.sub("[^A-Za-z0-9-]+", "-", wanted)[:LONGEST_TEAM_ID]
 
@@ -156,10 +156,10 @@ def team_id(bot: BotSpec) -> str:
 def way_in(
     app: Flask, session: RefereedSession[Any, Any], clients: list[Client], policy: LaunchPolicy
 ) -> Iterator[tuple[str, Mapping[str, Door]]]:
-    """Open the way of clients to the server: one for each where they can be kept apart."""
+    """Open the clients' access to the server: one for each if they can be kept apart."""
     if not clients:
         yield "", {}
-    # Only in networks of their own do sockets tell clients apart; else they all share one port.
+    # Sockets tell clients apart only in separate networks; otherwise all share one port.
     elif policy.sandbox.problem() is None:
         with player_proxies(app, session, clients) as doors:
             yield f"http://127.0.0.1:{USUAL_PORT}", doors
@@ -170,13 +170,13 @@ def way_in(
 
 @contextmanager
 def spectators(app: Flask) -> Iterator[str]:
-    """Serve the match to spectators; yields the address."""
+    """Serve the match to spectators; yield the address."""
     with serving(SpectatorApp(app), listen("127.0.0.1", 0)) as address:
         yield address
 
 
 def listen_somewhere() -> socket.socket:
-    """Open the usual port, or any free one if another program uses it."""
+    """Open the usual port, or any free one if it is in use."""
     try:
         return listen("127.0.0.1", USUAL_PORT)
     except UsageError:

@@ -18,13 +18,13 @@ from cw.replays.document import Document, states
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What a match needs that begins with a turn of another one."""
+    """What a match needs to begin at a turn of another one."""
 
     game: str
     options: dict[str, Json]
-    """Those of the rules; the protocol has its own in each match."""
+    """Options of the rules; those of the protocol are set by each match."""
     players: tuple[Player, ...]
-    """As the game names the seats, in their order."""
+    """The players in seat order, as the game names them."""
     start: Json
     """The document of the state."""
 
@@ -35,10 +35,10 @@ class Position:
 
 
 def position_of(document: Document, turn: int) -> Position:
-    """Return a replay's position after so many turns.
+    """Return the position in a replay after `turn` turns.
 
-    Raises UsageError for a replay of other rules or too many players, for a turn that it does not
-    have, and for its end.
+    Raises UsageError if the replay has other rules or too many players, and if the turn is out of
+    range or ends the match.
     """
     game = continuable(document)
     last = len(document["turns"])
@@ -66,7 +66,7 @@ def continuable(document: Document) -> Game:
 
 
 def state_after(game: Game, document: Document, turn: int) -> Json:
-    """Return the document of the state after so many turns; raise UsageError for the end."""
+    """Return the document of the state after `turn` turns; raise UsageError if that is the end."""
     try:
         state = next(islice(states(game, document), turn, None))
     except RecursionError:

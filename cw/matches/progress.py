@@ -1,4 +1,4 @@
-"""A match while it is played, and what it has come to in the end."""
+"""A match while it is played, and its result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MatchProgress:
     """When it began, in UTC."""
     recorder: Recorder = field(default_factory=Recorder)
     spectate: str | None = None
-    """The address at which people can watch it, if that was asked for."""
+    """The address for spectators, if one was requested."""
 
     @property
     def turns(self) -> int:
@@ -32,7 +32,7 @@ class MatchProgress:
         return len(self.record.turns)
 
     def faults(self) -> tuple[MatchFault, ...]:
-        """Return the faults that have been seen, in their order."""
+        """Return the faults so far, in order."""
         numbers = {player: number for number, player in enumerate(self.record.bots)}
         return tuple(
             MatchFault(
@@ -54,16 +54,16 @@ class MatchProgress:
         return replay_of(self.record, self.recorder, self.date)
 
     def news(self, after: int) -> Document:
-        """Return the turns after so many, and what is known of the end."""
+        """Return what followed `after` turns, and what is known of the end."""
         return {"turns": self.recorder.turns[after:], **ending_of(self.record)}
 
 
 OnTurn: TypeAlias = Callable[[MatchProgress], None]
-"""Is shown a match after its start and after every turn; an error that it raises ends the match."""
+"""Called after the start of a match and after every turn; an error it raises ends the match."""
 
 
 def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
-    """Return the result of a match that is over."""
+    """Return the result of a finished match."""
     record, outcome = progress.record, progress.record.outcome
     if outcome is None:
         raise Failure(f"the protocol of {spec.game} has left a match without an outcome")
@@ -90,7 +90,7 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
 
 
 def figures_of(record: MatchRecord) -> tuple[dict[str, Json], ...]:
-    """Return what the game keeps of each bot beside rank and score; () if there was no start."""
+    """Return what the game keeps of each bot besides rank and score; () if there was no start."""
     if record.state is None:
         return ()
     figures = record.game.conduct.figures(record.state)

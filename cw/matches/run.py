@@ -1,4 +1,4 @@
-"""Plays one match from its specification to its result, whatever its game and its bots are."""
+"""Plays one match from its specification to its result, for any game and any bots."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from cw.matches.hosted import Host
 
 HOSTING: Final = "cw.matches.hosted:hosting"
-"""A server for clients; it is loaded for the games that have some."""
+"""A server for clients; loaded only for games that have some."""
 
 OnLaunch: TypeAlias = Callable[[BotSpec, str], None]
-"""Is told how a program that is started is isolated."""
+"""Called when a program is started, with how it is isolated."""
 
 OpenSeat: TypeAlias = Callable[[BotSpec, Player, SeatContext], Awaitable[Seat]]
 
@@ -48,23 +48,23 @@ UNHEARD: Final[Mapping[str, Hear]] = {}
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a match is played, beside what is played; nothing of it travels."""
+    """How a match is played, as opposed to what is played; stays on this machine."""
 
     on_turn: OnTurn = lambda _: None
     on_launch: OnLaunch = warn_of
     people: Mapping[str, HumanSeat] = field(default_factory=dict)
     """The people who play, by the name of their bot."""
     pace: float = 0.0
-    """Seconds that every action of a bot takes at least, for spectators."""
+    """Least seconds per action of a bot, for spectators."""
     meter: Meter | None = None
-    """Measures the bots that think in this process, and lets them rest."""
+    """Meters the bots that think in this process, and makes them rest."""
     secrets: Secrets = field(default_factory=dict)
     spectate: bool = False
     """Whether a match of clients is served to spectators."""
     open_seat: OpenSeat = open_seat
     """Seats a bot that is not a person."""
     hear: Mapping[str, Hear] = field(default_factory=dict)
-    """By the name of a program, who is told what it was asked, and what it answered."""
+    """By the name of a program, the listener for what it is asked and what it answers."""
 
 
 async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
@@ -79,14 +79,15 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     spectate: bool = False,
     hear: Mapping[str, Hear] = UNHEARD,
 ) -> MatchResult:
-    """Play a match and return its result; afterwards, also when cancelled, nothing of it runs.
+    """Play a match and return its result; afterwards, even if cancelled, nothing of it runs.
 
-    `people` are the seats of `human` bots by name; `pace` is the seconds that every action of a bot
-    takes at least, for spectators; `spectate` serves a match of clients to them. `meter` measures
-    built-in bots and lets them rest. `secrets` may change while the match is played: requests are
-    signed by what they are then. `hear` says who is told what a program is asked, and its answers.
-    Raises UsageError for a game, bots and options that cannot be played, and Abandoned where a
-    person or `on_turn` ends the match without a result.
+    `people` are the seats of `human` bots by name; `pace` is the least seconds per action of a bot,
+    for spectators; `spectate` serves a match of clients to them. `meter` measures built-in bots and
+    makes them rest. `secrets` may change during the match: each request is signed with the current
+    ones. `hear` has the listeners for what programs are asked, and for their answers.
+
+    Raises UsageError if the game, the bots or the options are invalid, and Abandoned if a person or
+    `on_turn` ends the match without a result.
 
     >>> spec = MatchSpec(
     ...     "final-1",
@@ -99,7 +100,7 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
     >>> result.winner, result.reason
     (0, 'finished')
     """
-    # Everything that cannot travel to another machine is separate from `spec`, which can.
+    # Everything that cannot be sent to another machine is separate from `spec`, which can.
     run_options = RunOptions(on_turn, on_launch, people, pace, meter, secrets, spectate, hear=hear)
     game, protocol = game_of(spec), load_protocol(spec.game)
     check_number(spec.game, game.rules.seats, len(spec.bots))
@@ -121,7 +122,7 @@ async def run_match(  # noqa: PLR0913 - each of them is a thing of its own
 async def play_until_resigned(
     match: ReadyMatch, protocol: WireProtocol, people: Mapping[str, HumanSeat]
 ) -> None:
-    """Play a match to its end, or until a person gives it up: then they have lost it."""
+    """Play a match to its end, or until a person resigns and so loses it."""
     playing = asyncio.ensure_future(match.play(protocol))
     leaving = [asyncio.ensure_future(seat.resigned.wait()) for seat in people.values()]
     try:
@@ -140,7 +141,7 @@ async def play_until_resigned(
 
 
 def who_resigned(record: MatchRecord, people: Mapping[str, HumanSeat]) -> Player:
-    """Return the player who has given the match up."""
+    """Return the player who has resigned."""
     left = {name for name, seat in people.items() if seat.resigned.is_set()}
     return next(player for player, bot in record.bots.items() if bot.name in left)
 
@@ -148,7 +149,7 @@ def who_resigned(record: MatchRecord, people: Mapping[str, HumanSeat]) -> Player
 def game_of(spec: MatchSpec) -> Game:
     """Load the game of a match; raise UsageError for an unknown one.
 
-    Where the specification holds a start, a new game begins with that.
+    If the specification has a start, new games begin there.
     """
     game = load_game(spec.game)
     if spec.start is None:
@@ -158,7 +159,7 @@ def game_of(spec: MatchSpec) -> Game:
 
 
 class FromPosition:
-    """The rules of a game, but for new games: they begin with a given state."""
+    """The rules of a game, except that new games begin with a given state."""
 
     def __init__(self, rules: Any, start: Any) -> None:
         """Keep the state."""
@@ -166,16 +167,16 @@ class FromPosition:
         self._start = start
 
     def new(self, players: Json, seed: int, /, **options: Json) -> Any:
-        """Return the state."""
+        """Return the given state."""
         return self._start
 
     def __getattr__(self, name: str) -> Any:
-        """Take everything else from the game."""
+        """Delegate everything else to the game."""
         return getattr(self._rules, name)
 
 
 def check_number(game: str, seats: range, number: int) -> None:
-    """Raise UsageError for a number of bots that cannot play the game."""
+    """Raise UsageError if that many bots cannot play the game."""
     if number not in seats:
         least, most = seats.start, seats.stop - 1
         needed = f"exactly {least}" if least == most else f"{least} to {most}"
@@ -185,13 +186,13 @@ def check_number(game: str, seats: range, number: int) -> None:
 def parted(
     options: Mapping[str, Json], protocol: WireProtocol
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Part the options of a match: those of the rules, and those of the protocol."""
+    """Split the options of a match into those of the rules and those of the protocol."""
     rules = {name: value for name, value in options.items() if name not in protocol.options}
     return rules, {name: value for name, value in options.items() if name in protocol.options}
 
 
 def refuse_services(bots: Sequence[BotSpec], protocol: WireProtocol) -> None:
-    """Raise UsageError for a web service where the game cannot ask one."""
+    """Raise UsageError for a web service if the game cannot use one."""
     for bot in bots:
         if bot.kind == "http" and "http" not in protocol.transports:
             raise UsageError(f"bot {bot.name}: bots of this game are programs, not web services")
@@ -213,7 +214,7 @@ class ReadyMatch:
     host: Host | None
 
     async def play(self, protocol: WireProtocol) -> None:
-        """Let the protocol lead the match from its first query to its last."""
+        """Run the protocol, from the first query of the match to the last."""
         try:
             await protocol.conduct(self.referee)
         finally:
@@ -230,7 +231,7 @@ async def opened(
     progress: MatchProgress,
     options: RunOptions,
 ) -> AsyncIterator[ReadyMatch]:
-    """Open the seats of a match, and its server where its bots are clients of one."""
+    """Open the seats of a match, and its server if its bots are clients."""
     record = progress.record
     bots = tuple(record.bots.values())
     policy = LaunchPolicy(Sandbox(spec.isolation.sandbox), options.on_launch, bots)
@@ -259,12 +260,12 @@ async def opened(
 
 
 async def close_all(seats: Mapping[Player, Seat]) -> None:
-    """Leave nothing of the bots running."""
+    """Close all seats, and leave nothing of the bots running."""
     await asyncio.gather(*(seat.close() for seat in seats.values()))
 
 
 def show(progress: MatchProgress, host: Host | None, on_turn: OnTurn, record: MatchRecord) -> None:
-    """Show a match after its start or a turn to all who watch it."""
+    """Report a match to everyone who watches it, after its start or a turn."""
     progress.recorder(record)
     if host is not None:
         host.show(record)
@@ -272,7 +273,7 @@ def show(progress: MatchProgress, host: Host | None, on_turn: OnTurn, record: Ma
 
 
 async def seat_of(bot: BotSpec, player: Player, context: SeatContext, options: RunOptions) -> Seat:
-    """Open the seat of a bot or of a person; raise UsageError for one that cannot play."""
+    """Open the seat of a bot or of a person; raise UsageError if it cannot play."""
     if bot.kind == "human":
         if bot.name not in options.people:
             raise UsageError(f"bot {bot.name}: people play on pages, by `cw serve`")
@@ -290,7 +291,7 @@ def context_of(
     policy: LaunchPolicy,
     host: Host | None = None,
 ) -> SeatContext:
-    """Return what is the same for all seats of a match."""
+    """Return the context shared by all seats of a match."""
 
     def read_action(player: Player, document: Json) -> Any:
         if is_fault(document):
@@ -312,7 +313,7 @@ def context_of(
 
 
 def reachable_by(isolation: Isolation, name: str) -> Reachable:
-    """Return which addresses a bot may have; raise UsageError for what is not a network."""
+    """Return which addresses a bot may have; raise UsageError for an invalid network."""
     is_ours = name in isolation.house
     allowed = (*isolation.networks, *(isolation.house_networks if is_ours else ()))
     try:
@@ -327,5 +328,5 @@ def reachable_by(isolation: Isolation, name: str) -> Reachable:
 
 
 def strategy_for(game: str, name: str, player: Player, seed: int) -> Strategy[Any, Any]:
-    """Make a built-in strategy; its draws come from the seed of the match and its seat."""
+    """Make a built-in strategy; its randomness comes from the seed of the match and its seat."""
     return load_strategy(game, name)(player, Random(f"{seed} {player}"))

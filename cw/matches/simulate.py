@@ -1,4 +1,4 @@
-"""Matches between built-in strategies in this process, without bots, wires and clocks."""
+"""Matches between built-in strategies in this process, without bots, protocols and clocks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def series(
 ) -> Iterator[MatchSpec]:
     """Yield the matches of a series; the seats rotate, and the seed changes with each round.
 
-    Bots are called by their number in `names`, so that results can be counted by strategy. Raises
-    UsageError for an unknown strategy, and for a number of them that cannot play the game.
+    Bots are named by their number in `names`, so that results can be counted by strategy. Raises
+    UsageError for an unknown strategy, or if that many cannot play the game.
     """
     for name in names:
         load_strategy(game, name)
@@ -41,9 +41,9 @@ def series(
 
 
 def simulate_all(specs: Sequence[MatchSpec], jobs: int) -> Iterator[MatchResult]:
-    """Play matches on so many processes, in this one if it is one; yield the results in order.
+    """Play matches on `jobs` processes, in this one if it is one; yield the results in order.
 
-    They do not depend on the number of processes, apart from the times of actions. Raises
+    Apart from the times of actions, they do not depend on the number of processes. Raises
     UsageError for options that the game refuses.
     """
     jobs = min(jobs, len(specs))
@@ -57,10 +57,10 @@ def simulate_all(specs: Sequence[MatchSpec], jobs: int) -> Iterator[MatchResult]
 
 
 def simulate(spec: MatchSpec) -> MatchResult:
-    """Play a match between strategies as fast as it goes; its replay is empty.
+    """Play a match between strategies as fast as possible; its replay is empty.
 
-    The draws of a strategy come from the id of the match and the name of the bot. Raises UsageError
-    for options that the game refuses.
+    The randomness of a strategy comes from the id of the match and the name of the bot. Raises
+    UsageError for options that the game refuses.
 
     >>> from cw.arena.bots import BotSpec
     >>> bots = (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random"))
@@ -113,11 +113,11 @@ def result_of(
 
 
 def named(spec: MatchSpec, names: Sequence[str]) -> MatchSpec:
-    """Return a match of a series whose bots have names instead of numbers."""
+    """Return a match of a series with names instead of numbers for its bots."""
     bots = (msgspec.structs.replace(bot, name=names[int(bot.name)]) for bot in spec.bots)
     return msgspec.structs.replace(spec, bots=tuple(bots))
 
 
 def winner_of(spec: MatchSpec, result: MatchResult) -> int | None:
-    """Return the number of the strategy in its series that won a match, None if nobody did."""
+    """Return the number of the winning strategy in its series, or None."""
     return None if result.winner is None else int(spec.bots[result.winner].name)

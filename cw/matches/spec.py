@@ -15,10 +15,10 @@ from cw.errors import FaultKind, ProtocolError
 from cw.games.rules import Json, Player
 
 LARGEST_SPEC: Final = 64 * 1024 * 1024
-"""Bytes of a specification: its start may be a state of the largest End of Codes game."""
+"""Most bytes of a specification: its start may be a state of the largest End of Codes game."""
 
 Secrets: TypeAlias = Mapping[str, Mapping[str, str]]
-"""By name of a bot the settings that nobody else may read: `secret`, `api_key`."""
+"""Settings that nobody else may read, by name of the bot: `secret`, `api_key`."""
 
 NO_SECRETS: Final[Secrets] = {}
 
@@ -29,26 +29,26 @@ class Isolation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the bots of a match are isolated from us, and from each other."""
 
     sandbox: SandboxPolicy = "auto"
-    """Whether programs run in bubblewrap: where it works, always, or never."""
+    """Whether programs run in bubblewrap: if it works, always, or never."""
     addresses: Literal["any", "public"] = "any"
     """Which addresses `http://` bots may have; `public` excludes this machine and its networks."""
     networks: tuple[str, ...] = ()
     """Networks such as `10.1.0.0/16` whose addresses are allowed as well as public ones."""
     https: bool = False
-    """Whether web services are asked at `https://` alone."""
+    """Whether web services must be at `https://`."""
     house: tuple[str, ...] = ()
-    """The names of our own bots, which may be asked at `http://` and in `house_networks` too."""
+    """The names of our own bots, which may also be at `http://` and in `house_networks`."""
     house_networks: tuple[str, ...] = ()
 
 
 USUAL_PATIENCE: Final = 10
-"""Of a match that is played to see how a bot does."""
+"""The patience of a match that is played to see how a bot does."""
 
 
 class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that is needed to play one match; the same specification gives the same match.
 
-    That holds as far as its bots are deterministic. Secrets are handed over beside it.
+    This holds as far as its bots are deterministic. Secrets are passed separately.
 
     >>> bots = (BotSpec("ann", "builtin", "greedy"), BotSpec("bob", "builtin", "random"))
     >>> spec = MatchSpec("final-1", "hexagon", bots, seed=7, options={"size": 3})
@@ -59,20 +59,22 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: Annotated[str, Meta(min_length=1, max_length=200)]
     game: str
     bots: tuple[BotSpec, ...]
-    """In seat order, each with a name of its own."""
+    """In seat order, each with a unique name."""
     seed: int
     options: dict[str, Json] = msgspec.field(default_factory=dict)
     start: Json = None
-    """The document of a state to begin with instead of a new game."""
+    """The document of a state to begin with, instead of a new game."""
     isolation: Isolation = Isolation()
     players: tuple[Player, ...] = ()
-    """How the game names the seats; without any, its protocol numbers or names them."""
+    """The game's names for the seats; if empty, its protocol numbers or names them."""
     patience: Annotated[int, Meta(ge=0)] = 0
-    """After so many late answers in a row a bot is asked in one turn of ten only; 0 for never, as
-    contests need it."""
+    """Late answers in a row after which a bot is asked in one turn of ten only.
+
+    0 for never, as contests need it.
+    """
 
     def __post_init__(self) -> None:
-        """Raise ValueError for two bots of one name, and for a secret."""
+        """Raise ValueError if two bots have one name or player, and for a secret."""
         names = [bot.name for bot in self.bots]
         if len(set(names)) < len(names):
             raise ValueError("two bots have the same name")
@@ -83,7 +85,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @staticmethod
     def from_json(document: Json) -> MatchSpec:
-        """Read a specification; raise ProtocolError, with the place of what is wrong."""
+        """Read a specification; raise ProtocolError, with the place of the error, if invalid."""
         try:
             return documents.convert(document, MatchSpec)
         except (msgspec.ValidationError, RecursionError) as error:
@@ -96,27 +98,27 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MatchFault(msgspec.Struct, frozen=True):
-    """A fault of a bot: who, when, and in whose words."""
+    """A fault of a bot: whose it was, when, and what was wrong."""
 
     bot: int
     """The number of the bot in the specification, from 0."""
     player: Player
-    """As the game names its seat."""
+    """The bot's player, as the game names it."""
     turn: int
-    """Turns played before."""
+    """Turns played before it."""
     kind: FaultKind
     detail: str
     expected: str = ""
-    """What should have come, where the game tells that apart."""
+    """What was expected, if the game states that separately."""
     actual: str = ""
-    """What came instead."""
+    """What was received instead."""
     answer: str = ""
-    """The beginning of the reply that was at fault; for the owner of the bot alone."""
+    """The beginning of the faulty answer; for the owner of the bot only."""
     cause: str = ""
-    """What went wrong with the exchange, finer than the kind, as transports name it."""
+    """What went wrong in the exchange, finer than the kind, as transports name it."""
 
     def to_json(self) -> dict[str, Json]:
-        """Return `turn`, `player`, `kind` and `detail`, as reports and replays have them."""
+        """Return `turn`, `player`, `kind` and `detail`, as in reports and replays."""
         return {name: getattr(self, name) for name in ("turn", "player", "kind", "detail")}
 
 
@@ -132,36 +134,38 @@ class MatchResult(msgspec.Struct, frozen=True):
     id: str
     game: str
     reason: str
-    """The name that the game gives to its end."""
+    """The game's name for how it ended."""
     winner: int | None
-    """The number of the bot that won, None if nobody did."""
+    """The number of the bot that won, or None."""
     ranks: tuple[int | None, ...]
-    """From 1; equal bots share one; None for a bot that the game does not rank."""
+    """From 1; equal bots share a rank; None for a bot that the game does not rank."""
     scores: tuple[int | float | None, ...]
     faults: tuple[MatchFault, ...]
     """In the order in which they were seen."""
     seconds: tuple[tuple[float, ...], ...]
-    """The time of every action of each bot."""
+    """The time of every action, by bot."""
     turns: int
     stderr: tuple[str, ...]
-    """Head and tail of what each program wrote to its standard error."""
+    """The head and tail of what each program wrote to its standard error."""
     replay: dict[str, Any]
     """The document of the replay (docs/replay.md)."""
     tie_breaks: dict[str, tuple[int | float, ...]] = msgspec.field(default_factory=dict)
-    """By name what the game compares where scores are equal, the first one first."""
+    """What the game compares when scores are equal, by name, in order of comparison."""
     figures: tuple[dict[str, Json], ...] = ()
-    """What the game keeps of each bot beside rank and score; () if there was no start."""
+    """The game's figures for each bot besides rank and score; () if there was no start."""
     stderr_turns: tuple[tuple[tuple[int, int], ...], ...] = ()
-    """The turns, from 1, in which each program wrote that, and where in the text each begins; what
-    came before the first turn is in turn 0. () where it is not known."""
+    """The turns, from 1, in which each program wrote that, and where the text of each begins.
+
+    Turn 0 has what came before the first turn. () if unknown.
+    """
 
     def __repr__(self) -> str:
-        """Leave the replay out: asyncio.run makes the text of its result twice, for nobody."""
+        """Leave the replay out: asyncio.run formats its result twice, for nobody."""
         return f"MatchResult({self.id!r}, {self.game!r}, {self.reason!r}, turns={self.turns})"
 
     @staticmethod
     def from_json(document: Json) -> MatchResult:
-        """Read a result; raise ProtocolError, with the place of what is wrong."""
+        """Read a result; raise ProtocolError, with the place of the error, if invalid."""
         try:
             return documents.convert(document, MatchResult)
         except (msgspec.ValidationError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""How strong the built-in strategies of a game are: each pair plays, with seats swapped."""
+"""The strength of a game's built-in strategies: each pair plays, with seats swapped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cw.matches.spec import MatchResult, MatchSpec
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """How a strategy did against another one."""
+    """The record of a strategy against another one."""
 
     strategy: str
     opponent: str
@@ -49,7 +49,7 @@ def measure(
 ) -> Iterator[Strength]:
     """Play `games` matches of each pair on `jobs` processes; yield the figures of each pair.
 
-    Raises UsageError for an odd number of matches: the strategies could not swap seats.
+    Raises UsageError for an odd number of matches: the seats could not be swapped.
     """
     if games < 2 or games % 2:
         raise UsageError(f"the number of matches must be even and at least 2, not {games}")
@@ -63,7 +63,7 @@ def measure(
 def summary(
     pair: tuple[str, str], specs: Sequence[MatchSpec], results: Sequence[MatchResult]
 ) -> Strength:
-    """Sum up the matches of a pair."""
+    """Summarise the matches of a pair."""
     played = list(zip(specs, results, strict=True))
     seats = [[bot.name for bot in spec.bots].index("0") for spec in specs]
     seconds = [

@@ -1,4 +1,4 @@
-"""Several matches between the same bots, summed up by bot."""
+"""Several matches between the same bots, summarised by bot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POINTS: Final = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a bot did in one match."""
+    """A bot's result in one match."""
 
     seat: int
     """From 1."""
@@ -28,7 +28,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a bot did in several matches, at least one."""
+    """A bot's results in several matches, at least one."""
 
     name: str
     parts: tuple[Part, ...]
@@ -44,7 +44,7 @@ class Tally:
 
     @property
     def win_rate(self) -> float:
-        """The share of its matches that it has won, from 0 to 1; a draw counts half."""
+        """The share of its matches that it won, from 0 to 1; a draw counts half."""
         return self.points / len(self.parts)
 
     @property
@@ -54,7 +54,7 @@ class Tally:
 
     @property
     def average_score(self) -> float | None:
-        """The mean of its scores, None if it has none."""
+        """The mean of its scores, or None."""
         scores = [part.score for part in self.parts if part.score is not None]
         return fmean(scores) if scores else None
 
@@ -65,7 +65,7 @@ class Tally:
 
     @property
     def seats(self) -> dict[int, Tally]:
-        """What it did in each seat that it had, the first seat first."""
+        """Its results in each of its seats, in order of the seats."""
         numbers = sorted({part.seat for part in self.parts})
         return {
             seat: Tally(self.name, tuple(part for part in self.parts if part.seat == seat))
@@ -73,7 +73,7 @@ class Tally:
         }
 
     def to_json(self) -> dict[str, Json]:
-        """Return the figures for programs."""
+        """Return the figures as JSON."""
         return {
             "name": self.name,
             "wins": self.count("won"),
@@ -91,7 +91,7 @@ class Tally:
 
 
 def tallies(names: Sequence[str], matches: Iterable[tuple[MatchSpec, MatchResult]]) -> list[Tally]:
-    """Return what each of the named bots did in the matches in which it played.
+    """Return the tally of each named bot over the matches that it played.
 
     >>> from cw.arena.bots import read_bots
     >>> from cw.matches.simulate import simulate
@@ -109,13 +109,13 @@ def tallies(names: Sequence[str], matches: Iterable[tuple[MatchSpec, MatchResult
 
 
 def part_of(result: MatchResult, number: int) -> Part:
-    """Return what the bot of this number did in a match."""
+    """Return the result of the bot with this number."""
     score, faults = result.scores[number], len(result.faults_of(number))
     return Part(number + 1, came(result, number), score, faults)
 
 
 def came(result: MatchResult, number: int) -> Came:
-    """Return how a match ended for a bot; a match without a winner is drawn by the first rank."""
+    """Return how a match ended for a bot; without a winner, the first-ranked and unranked drew."""
     if result.winner is None and result.ranks[number] in (1, None):
         return "drawn"
     return "won" if result.winner == number else "lost"

@@ -1,4 +1,4 @@
-"""Who won a match, by what and in which turn: as a value, and in a sentence."""
+"""Who won a match, how and in which turn: as a value, and as a sentence."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cw.matches.fault_words import did
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 
 MOST_COMPARED: Final = 3
-"""Numbers that are set against the winner's."""
+"""Most numbers compared with the winner's."""
 
 WonBy: TypeAlias = Literal["score", "tie-break", "forfeit", "resignation", "rules"]
-"""By what a match can be won; `rules` is an end that makes a winner whatever the scores are."""
+"""How a match can be won; `rules` is an end that makes a winner whatever the scores are."""
 
 Number: TypeAlias = int | float
 
 
 def verdict(spec: MatchSpec, result: MatchResult) -> str:
-    """Return who won, by what and in which turn, and which faults the other bots made."""
+    """Return who won, how and in which turn, and the faults of the other bots."""
     story = Story(spec, result, load_endings(spec.game))
     ending = story.draw() if result.winner is None else story.victory(result.winner)
     faults = [] if story.won_by == "forfeit" else story.faults()
@@ -31,15 +31,15 @@ def verdict(spec: MatchSpec, result: MatchResult) -> str:
 
 
 def won_by(spec: MatchSpec, result: MatchResult) -> WonBy | None:
-    """Return by what a match was won, None if nobody won it."""
+    """Return how a match was won, or None if nobody won it."""
     return Story(spec, result, load_endings(spec.game)).won_by
 
 
 def forfeit(result: MatchResult) -> MatchFault | None:
-    """Return the fault that gave the match to another bot, None if it was played out."""
+    """Return the fault that forfeited the match, or None if it was played out."""
     lost = [fault for fault in result.faults if fault.bot != result.winner]
     others = set(range(len(result.ranks))) - {result.winner}
-    # Whatever the game calls such an end, it was decided by who never played (decisions 0006).
+    # Whatever the game calls such an end, bots that never played decided it (decisions 0006).
     if lost and others <= set(never_played(result)):
         return lost[0]
     if result.reason not in FORFEITS or not lost:
@@ -48,9 +48,9 @@ def forfeit(result: MatchResult) -> MatchFault | None:
 
 
 def never_played(result: MatchResult) -> list[int]:
-    """Return the numbers of the bots that could not be started, and have never acted.
+    """Return the numbers of the bots that could not be started and never acted.
 
-    A web service that fails to tell its health may play all the same.
+    A web service that fails its health check may play all the same.
     """
     absent = {fault.bot: str(fault.player) for fault in result.faults if fault.kind == "startup"}
     return sorted(bot for bot, player in absent.items() if not has_acted(result, player))
@@ -63,7 +63,7 @@ def has_acted(result: MatchResult, player: str) -> bool:
 
 
 def tie_breaks(game: str, state: Any, players: Iterable[Player]) -> dict[str, tuple[Number, ...]]:
-    """Return the figures that a game compares where scores are equal; none before its start."""
+    """Return the figures that a game compares when scores are equal; empty before its start."""
     figures = {} if state is None else load_endings(game).tie_breaks(state)
     order = tuple(players)
     return {name: tuple(values[player] for player in order) for name, values in figures.items()}
@@ -77,7 +77,7 @@ def leaders(result: MatchResult) -> list[int]:
 
 
 def tie_break(result: MatchResult, winner: int) -> list[str]:
-    """Return the figures down to the one by which the winner was ahead; [] if there is none."""
+    """Return the figures down to the one in which the winner was ahead; [] if there is none."""
     level = leaders(result)
     if winner not in level:
         return []
@@ -93,7 +93,7 @@ def tie_break(result: MatchResult, winner: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A match that is over, told in the words of its game, in clauses without full stops."""
+    """A finished match in the words of its game, in clauses without full stops."""
 
     spec: MatchSpec
     result: MatchResult
@@ -101,7 +101,7 @@ class Story:
 
     @property
     def won_by(self) -> WonBy | None:
-        """By what it was won, None if nobody won it."""
+        """How it was won, or None if nobody won it."""
         result = self.result
         if result.winner is None:
             return None
@@ -116,7 +116,7 @@ class Story:
         return "tie-break" if tie_break(result, result.winner) else "rules"
 
     def victory(self, winner: int) -> str:
-        """Return who won, by what and in which turn."""
+        """Return who won, how and in which turn."""
         name, end = self.name(winner), self.when(self.result.turns)
         match self.won_by:
             case "forfeit":
@@ -144,7 +144,7 @@ class Story:
         return f"{start}: {listed(list(map(self.name, first)))} have {level} each"
 
     def forfeited(self) -> str:
-        """Return whose fault a forfeit was, and when it was made."""
+        """Return whose fault a forfeit was, and in which turn."""
         absent = [number for number in never_played(self.result) if number != self.result.winner]
         fault = forfeit(self.result)
         if absent or fault is None:
@@ -152,12 +152,12 @@ class Story:
         return f" {self.when_asked(fault)}: {self.name(fault.bot)} {did(fault)}"
 
     def faults(self) -> list[str]:
-        """Return what each bot that did not win did wrong first."""
+        """Return the first fault of each bot that did not win."""
         others = [number for number in range(len(self.spec.bots)) if number != self.result.winner]
         return [self.faults_of(number) for number in others if self.result.faults_of(number)]
 
     def faults_of(self, number: int) -> str:
-        """Return what a bot did wrong first, and how often it did anything wrong."""
+        """Return the first fault of a bot, and how many it made."""
         if number in never_played(self.result):
             return f"{self.name(number)} never played"
         first, *more = self.result.faults_of(number)
@@ -166,7 +166,7 @@ class Story:
 
     @property
     def reason(self) -> str:
-        """Why it was over."""
+        """Why it ended."""
         return self.endings.reasons.get(self.result.reason, self.result.reason.replace("_", " "))
 
     def name(self, number: int) -> str:
@@ -174,30 +174,30 @@ class Story:
         return self.spec.bots[number].name
 
     def scores(self) -> str:
-        """Return the winner's score against the others'."""
+        """Return the winner's score against the scores of the others."""
         best, *others = sorted((s for s in self.result.scores if s is not None), reverse=True)
         return self.counted(against(best, others))
 
     def counted(self, number: str) -> str:
-        """Return a score with what it counts."""
+        """Return a score with its unit."""
         unit = self.endings.unit
         return f"{number} {unit}{'s' * (number != '1')}" if unit else f"score {number}"
 
     def when(self, turns: int) -> str:
-        """Return when so many turns were over."""
+        """Return a phrase for the time after `turns` turns."""
         word = self.endings.turn
         return f"in {word} {turns}" if turns else f"before the first {word}"
 
     def when_asked(self, fault: MatchFault) -> str:
-        """Return in which turn the bot of a fault was asked."""
+        """Return a phrase for the turn in which the bot was asked."""
         if not self.result.turns:
             return self.when(0)
-        # A fault after the last turn belongs to that one (decisions 0006).
+        # A fault after the last turn counts for that turn (decisions 0006).
         return f"in {self.endings.turn_after(min(fault.turn, self.result.turns - 1))}"
 
 
 def against(value: Number, others: Sequence[Number]) -> str:
-    """Return a number against others: `26 to 23`; of many others the highest ones.
+    """Return a number against others, or against the highest of many: `26 to 23`.
 
     >>> against(26, [23, 7])
     '26 to 23 and 7'
@@ -208,7 +208,7 @@ def against(value: Number, others: Sequence[Number]) -> str:
 
 
 def plain(value: Number | None) -> str:
-    """Return a number without a fraction that says nothing."""
+    """Return a number as text, without a fraction of zero; "-" for None."""
     if value is None:
         return "-"
     whole = isinstance(value, int) or value.is_integer()
@@ -216,5 +216,5 @@ def plain(value: Number | None) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words as a sentence lists them."""
+    """Join words as in a sentence."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -20,7 +20,7 @@ ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
 """The anchors of texts -> those of Pillow, on the baseline."""
 
 HALF_CIRCLE: Final = 8
-"""The number of edges with which the round end of a stroke is drawn."""
+"""The number of edges that approximate the round end of a stroke."""
 
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom in pixels of a sheet."""
@@ -34,7 +34,7 @@ SOLID: Final = 255
 
 
 class Place(NamedTuple):
-    """Where the shapes of a part are: their origin, and the size of their unit."""
+    """Where the shapes of a part are drawn: their origin, and the size of their unit."""
 
     x: float
     y: float
@@ -67,13 +67,13 @@ def place_of(part: Part) -> Place:
 
 
 def blank(box: Box, ground: str) -> Image.Image:
-    """Return the dots of an empty box: FINE times FINE of them for a pixel."""
+    """Return the dots of an empty box: FINE times FINE per pixel."""
     left, top, right, bottom = box
     return Image.new("RGB", ((right - left) * FINE, (bottom - top) * FINE), ground)
 
 
 def paint(dots: Image.Image, box: Box, dabs: Iterable[Dab]) -> None:
-    """Paint what dabs have in a box onto its dots; they are the same ones whatever the box."""
+    """Paint the parts of the dabs within a box onto its dots; the dabs do not depend on the box."""
     pens = Pens(ImageDraw.Draw(dots), ImageDraw.Draw(dots, "RGBA"))
     left, top = box[0] * FINE, box[1] * FINE
     for dab in dabs:
@@ -81,7 +81,7 @@ def paint(dots: Image.Image, box: Box, dabs: Iterable[Dab]) -> None:
 
 
 class Brush:
-    """Makes dabs of the shapes of a place: all that does not depend on the image is done once.
+    """Makes dabs from the shapes of a place: work that does not depend on the image is done once.
 
     Points are rounded to dots of the sheet before they are moved to those of an image, so that
     rounding does not depend on the box.
@@ -93,7 +93,7 @@ class Brush:
         self.scale = place.scale * FINE
 
     def dab(self, shape: Shape) -> Dab:
-        """Return what paints a shape."""
+        """Return the dab of a shape."""
         match shape:
             case Rectangle(x, y, width, height, fill, opacity):
                 return self.rectangle((x, y), (x + width, y + height), ink(fill, opacity))
@@ -113,7 +113,7 @@ class Brush:
         return self.x + point[0] * self.scale, self.y + point[1] * self.scale
 
     def rectangle(self, start: Point, end: Point, colour: Ink) -> Dab:
-        """Paint a rectangle; Pillow counts the last dot of a side in, and a side has one."""
+        """Paint a rectangle; Pillow includes the last dot of a side, so a side has at least one."""
         (x, y), (right, bottom) = (tuple(map(round, self.at(corner))) for corner in (start, end))
         last_x, last_y = max(x, right - 1), max(y, bottom - 1)
         pen = pen_for(colour)
@@ -158,7 +158,7 @@ class Brush:
         return edge if stroke else area
 
     def text(self, place: Point, text: str, size: float, anchor: str, fill: str) -> Dab:
-        """Paint a line of text; its anchor is at a place."""
+        """Paint a line of text with its anchor at a place."""
         (x, y), ((dx, dy), letters) = dot(place), stencil(text, size * self.scale, anchor)
 
         def dab(pens: Pens, left: int, top: int) -> None:
@@ -169,18 +169,18 @@ class Brush:
 
 @lru_cache(1024)
 def prepared(colour: Ink) -> int:
-    """Return a colour as the pens of an image take it."""
+    """Return a colour in the form that Pillow's pens expect."""
     mixed: int = ImageDraw.Draw(Image.new("RGB", (1, 1))).draw.draw_ink(colour)
     return mixed
 
 
 def dot(point: Point) -> tuple[int, int]:
-    """Return the dot in which a point lies."""
+    """Return the dot that contains a point."""
     return floor(point[0]), floor(point[1])
 
 
 def pen_for(colour: Ink) -> int:
-    """Return which of the pens paints a colour; the opaque one is several times faster."""
+    """Return the index of the pen for a colour; the opaque pen is several times faster."""
     return 0 if colour[3] == SOLID else 1
 
 
@@ -197,7 +197,7 @@ def capsule(start: Point, end: Point, r: float) -> list[Point]:
 
 @lru_cache(256)
 def stencil(text: str, size: float, anchor: str) -> tuple[tuple[int, int], Image.Image]:
-    """Return the letters of a text as a mask, and where its corner is from the anchor, in dots."""
+    """Return the letters of a text as a mask, and its corner relative to the anchor, in dots."""
     box = text_box(text, size, anchor)
     letters = Image.new("L", (max(1, box[2] - box[0]), max(1, box[3] - box[1])))
     ImageDraw.Draw(letters).text((-box[0], -box[1]), text, 255, font(size), ANCHORS[anchor])
@@ -205,7 +205,7 @@ def stencil(text: str, size: float, anchor: str) -> tuple[tuple[int, int], Image
 
 
 def text_box(text: str, size: float, anchor: str) -> Box:
-    """Return what a text covers, in dots from its anchor."""
+    """Return the extent of a text, in dots from its anchor."""
     left, top, right, bottom = font(size).getbbox(text, anchor=ANCHORS[anchor])
     return floor(left), floor(top), ceil(right), ceil(bottom)
 

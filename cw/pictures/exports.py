@@ -26,42 +26,44 @@ Frames = Callable[[], Iterable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class DrawnReplay:
-    """A replay with the picture of its game, by which its frames are drawn."""
+    """A replay with its game's picture, which draws the frames."""
 
     picture: Picture[Any]
     document: Document
     frames: Frames
     result: Result | None = None
-    """What the picture after the last turn says; None for nothing."""
+    """The result shown after the last turn, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Animation:
-    """A GIF file, and which turns it shows."""
+    """A GIF file, and the turns it shows."""
 
     data: bytes
     frames: int
     step: int
-    """Every how many turns there is a frame; the last one is always there."""
+    """The interval between frames in turns; the last turn always has one."""
 
 
 Watched = Callable[[Iterable[Image.Image], int], Iterable[Image.Image]]
-"""Passes on the images of an animation, whose number is the second argument, to show progress."""
+"""Passes the images of an animation on, to show progress; the second argument is their number."""
 
 SPEEDS: Final = (0.1, 100)
-"""The range of speeds in turns a second."""
+"""The range of speeds in turns per second."""
 
 MOST_FRAMES: Final = 300
-"""The most frames of an animation."""
+"""The maximum frames of an animation."""
 
 MOST_WORK: Final = 600_000
-"""The most work for an animation, all frames together, as `mean_work` counts it: a few seconds."""
+"""The maximum work for an animation, all frames together, in the unit of `mean_work`: a few
+seconds.
+"""
 
 REPAINTED: Final = 3
-"""The work of painting a shape that has changed, beside that of drawing any shape."""
+"""The work of painting a changed shape, on top of drawing it."""
 
 FASTEST: Final = 50
-"""The most frames a second that viewers of GIF files show at their true speed."""
+"""The maximum frames per second that GIF viewers show at their true speed."""
 
 LAST: Final = 200
 """The duration of the last frame, in hundredths of a second."""
@@ -73,16 +75,15 @@ SAMPLES: Final = 6
 def still(replay: DrawnReplay, turn: int) -> Sheet:
     """Return the sheet of the frame after `turn` turns; -1 is the last frame, -2 the one before.
 
-    Raises UsageError for a turn that the replay does not have, and ProtocolError for a document
-    that cannot be read.
+    Raises UsageError if the replay has no such turn, and ProtocolError if the document is invalid.
     """
     return next(sheets(replay, [number_of(replay.document, turn)], STILL))
 
 
 def thumbnail(replay: DrawnReplay, *, dark: bool) -> Sheet:
-    """Return a small sheet of the last board alone, for a light or a dark page.
+    """Return a small sheet of only the last board, for a light or a dark page.
 
-    A game that is always dark stays so. Raises as `still` does.
+    A game that is always dark stays so. Raises the same errors as `still`.
     """
     last = number_of(replay.document, -1)
     picture = replace(replay.picture, dark=dark or replay.picture.dark)
@@ -98,9 +99,9 @@ def animation(
 ) -> Animation:
     """Return the animation of a span of turns, both ends included and counted as in `still`.
 
-    `speed` is in turns a second, within SPEEDS. Turns are skipped, evenly, where there would be
-    more than MOST_FRAMES frames, more than MOST_WORK, or more than FASTEST frames a second.
-    Raises as `still` does, and UsageError for a speed out of the range.
+    `speed` is in turns per second, within SPEEDS. Turns are skipped evenly if there would be more
+    than MOST_FRAMES frames, more than MOST_WORK, or more than FASTEST frames per second. Raises the
+    same errors as `still`, and UsageError for a speed out of range.
     """
     slowest, fastest = SPEEDS
     if not slowest <= speed <= fastest:
@@ -118,14 +119,14 @@ def animation(
 
 
 def frames_of(samples: Sequence[Sheet]) -> int:
-    """Return how many frames like these an animation may have beside its first one."""
+    """Return how many frames like these an animation may have besides its first one."""
     return min(MOST_FRAMES - 1, max(1, int(MOST_WORK / mean_work(samples))))
 
 
 def mean_work(samples: Sequence[Sheet]) -> float:
-    """Return the work of a frame like these: all shapes are drawn, and the changed ones painted.
+    """Return the work for a frame like these: all shapes are drawn, and the changed ones painted.
 
-    Between samples more has changed than between two frames, so that it is rather too much.
+    More changes between samples than between two frames, so this is an overestimate.
     """
     shapes = [
         Counter(chain.from_iterable(part.shapes for part in sheet.parts)) for sheet in samples
@@ -135,7 +136,7 @@ def mean_work(samples: Sequence[Sheet]) -> float:
 
 
 def number_of(document: Document, turn: int) -> int:
-    """Return a turn counted from the start; raise UsageError if the replay does not have it."""
+    """Convert a turn to one counted from the start; raise UsageError if the replay lacks it."""
     last = len(document["turns"])
     number = turn + last + 1 if turn < 0 else turn
     if not 0 <= number <= last:
@@ -144,7 +145,7 @@ def number_of(document: Document, turn: int) -> int:
 
 
 def evenly(first: int, last: int, step: int) -> list[int]:
-    """Return every `step`th turn from the first, and the last one."""
+    """Return every `step`th turn from the first one, and always the last."""
     return [*range(first, last, max(1, step)), last]
 
 

@@ -1,4 +1,4 @@
-"""The font of captions: the width of texts, and how to make them fit."""
+"""The font of captions: measures texts, and shortens them to fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PIL import ImageFont
 AnyFont = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 MOST_LETTERS: Final = 200
-"""The number of characters after which a text is cut before it is measured."""
+"""Texts are cut to this many characters before they are measured."""
 
 
 @lru_cache(64)

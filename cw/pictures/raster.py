@@ -15,7 +15,7 @@ from cw.pictures.brush import image_of
 from cw.pictures.tiles import Canvas
 
 COLOURS: Final = 255
-"""The colours of an animation's palette; the 256th entry marks pixels that do not change."""
+"""The colours of an animation's palette; the 256th entry marks unchanged pixels."""
 
 EXACT: Final = 96
 """The number of most frequent colours that a palette holds exactly.
@@ -25,7 +25,7 @@ the mixed colours of smooth edges.
 """
 
 CLOSE: Final = 10
-"""The least difference of two colours of a palette, in levels of red, green or blue."""
+"""The minimum difference of two colours of a palette, in levels of red, green or blue."""
 
 Colour = tuple[int, int, int]
 """Red, green and blue."""
@@ -60,7 +60,7 @@ def gif(images: Iterable[Image.Image], hundredths: Sequence[int]) -> bytes:
 def coloured(sheets: Iterable[Sheet], palette: Image.Image) -> Generator[Image.Image, None, None]:
     """Yield the images of sheets of one size, in the colours of a palette.
 
-    It is the same for all of them, so that still parts of the picture do not flicker.
+    All share one palette, so that still parts of the picture do not flicker.
     """
     canvas = None
     for sheet in sheets:
@@ -69,7 +69,7 @@ def coloured(sheets: Iterable[Sheet], palette: Image.Image) -> Generator[Image.I
 
 
 def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
-    """Return an image that holds the palette for sheets of one size."""
+    """Return an image that holds a palette for sheets of one size."""
     first = sheets[0]
     strip = Image.new("RGB", (first.width, first.height * len(sheets)))
     for number, sheet in enumerate(sheets):
@@ -81,15 +81,15 @@ def palette_of(sheets: Sequence[Sheet]) -> Image.Image:
 
 
 def common(image: Image.Image) -> list[Colour]:
-    """Return the colours of an image by falling frequency."""
+    """Return the colours of an image by descending frequency."""
     counted = cast(list[tuple[int, Colour]], image.getcolors(image.width * image.height))
     return [colour for _, colour in sorted(counted, reverse=True)]
 
 
 def apart(colours: Iterable[Colour]) -> list[Colour]:
-    """Return the colours, at most COLOURS, without those that are CLOSE to an earlier one.
+    """Return at most COLOURS colours, without those that are CLOSE to an earlier one.
 
-    Pillow looks colours up in steps of 4 levels, so of two close ones it may take the wrong one.
+    Pillow looks colours up in steps of 4 levels, so it may confuse two close ones.
     """
     palette: list[Colour] = []
     for colour in colours:

@@ -1,4 +1,4 @@
-"""Scenes of a replay, whose document and frames are not trusted."""
+"""Scenes of a replay, whose document and frames are untrusted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The members of a replay that are drawn besides its frames."""
+    """The members of a replay that are drawn, besides its frames."""
 
     players: Annotated[tuple[DrawnPlayer, ...], Meta(min_length=1, max_length=MOST_PLAYERS)]
 
@@ -32,8 +32,8 @@ def scenes(
 ) -> Iterator[Scene[Any]]:
     """Yield the scenes after the chosen turns, which must be in ascending order.
 
-    `size` is the wanted length of the board's longer side, and the greatest size of a cell, in
-    pixels. Raises ProtocolError for a document or a frame that cannot be read.
+    `size` is the wanted length of the board's longer side, and the maximum cell size, in pixels.
+    Raises ProtocolError if a document or a frame is invalid.
     """
     head = read(document, Head, "the replay")
     index = {str(seat.player): number for number, seat in enumerate(head.players)}
@@ -56,7 +56,7 @@ def scenes(
 
 
 def read(value: Any, kind: type[T], what: str) -> T:
-    """Return a document as a value of a type; raise ProtocolError, with the place of an error."""
+    """Convert a document to a type; raise ProtocolError, saying where, if invalid."""
     try:
         return documents.convert(value, kind)
     except msgspec.ValidationError as error:

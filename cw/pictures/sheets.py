@@ -15,34 +15,34 @@ from cw.errors import UsageError
 from cw.pictures.fonts import fitted, printable, width_of
 
 MOVING: Final = (600, 48)
-"""The longer side of a board in an animation, and the largest size of a cell, in pixels."""
+"""The longer side of a board in an animation, and the maximum cell size, in pixels."""
 
 SMALLEST: Final = (360, 40)
-"""The same of a board in a list."""
+"""The same for a board in a list."""
 
 MOST_SHAPES: Final = 250_000
-"""The most shapes of a board."""
+"""The maximum shapes of a board."""
 
 MOST_LISTED: Final = 12
-"""The most players that are named in the caption."""
+"""The maximum players named in the caption."""
 
 NUMBERED_MARGIN: Final = 32
 """The margin of a board with numbers around it, in pixels."""
 
 NARROWEST: Final = 360
-"""The least width of a picture in pixels."""
+"""The minimum width of a picture in pixels."""
 
 COLUMN: Final = 250
-"""The least width of a player's entry in the caption, in pixels."""
+"""The minimum width of a player's entry in the caption, in pixels."""
 
 WIDE: Final = 500
-"""The greatest width of a player's entry in the caption, in pixels."""
+"""The maximum width of a player's entry in the caption, in pixels."""
 
 BETWEEN: Final = 40
 """The space between two players in a row, in pixels."""
 
 WIDER: Final = 1.15
-"""The factor by which another font may be wider, since an SVG is shown in that of its viewer."""
+"""Allowance for wider fonts, since an SVG is shown in its viewer's font."""
 
 ROW: Final = 26
 """The height of a row of the caption, in pixels."""
@@ -52,12 +52,12 @@ SMALL: Final = 15
 """The sizes of the font, in pixels."""
 
 BAND: Final = (-9, 34)
-"""The top of the band with the result, from that of the caption, and its height, in pixels."""
+"""The top of the result band, relative to the caption, and its height, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the last picture of a match says of how it ended."""
+    """How a match ended, for its last picture."""
 
     sentence: str
     seat: int
@@ -65,7 +65,7 @@ class Result:
 
 
 def sheet_of(scene: Scene[Any], result: Result | None = None) -> Sheet:
-    """Return the sheet of a scene, with a band that tells the result after the last turn.
+    """Return the sheet of a scene; after the last turn, with a band that shows the result.
 
     Raises UsageError if its board has more than MOST_SHAPES.
     """
@@ -97,7 +97,7 @@ def board_sheet(scene: Scene[Any]) -> Sheet:
 
 
 def caption_height(scene: Scene[Any], width: int) -> int:
-    """Return the height of the caption in pixels, for a picture of a width."""
+    """Return the height of the caption in pixels, given the width of the picture."""
     listed = min(len(scene.players), MOST_LISTED)
     lines = ceil(listed / columns(listed, width)) + (len(scene.players) > listed)
     return ROW + lines * ROW + MARGIN
@@ -109,7 +109,7 @@ def columns(listed: int, width: int) -> int:
 
 
 def title_line(scene: Scene[Any], width: int) -> Iterator[Shape]:
-    """Yield the game and the turn."""
+    """Yield a line with the game and the turn."""
     yield Text(MARGIN, ROW / 2, scene.picture.title, LARGE, scene.inks.ink, "start")
     yield Text(width - MARGIN, ROW / 2, turn_of(scene), SMALL, scene.inks.muted, "end")
 
@@ -126,7 +126,7 @@ def result_line(scene: Scene[Any], result: Result, width: int) -> Iterator[Shape
 
 
 def turn_of(scene: Scene[Any]) -> str:
-    """Return the turn in words."""
+    """Return the turn as text."""
     return f"turn {scene.turn} of {len(scene.turns)}"
 
 

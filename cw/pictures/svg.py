@@ -9,7 +9,7 @@ from typing import Final
 from cw.drawing.shapes import Circle, Part, Point, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 
 BASELINE: Final = 0.355
-"""Half of the height of capitals as a share of the font size: from their middle to the baseline."""
+"""The distance from the middle of capitals to the baseline, as a share of the font size."""
 
 
 def svg(sheet: Sheet) -> bytes:

@@ -1,4 +1,4 @@
-"""The sheets of an animation as images: only tiles that change are painted."""
+"""The sheets of an animation as images: repaints only tiles that change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIDE: Final = 48
 """The side of a tile in pixels."""
 
 MOST_KNOWN: Final = 200_000
-"""The most shapes that a canvas remembers."""
+"""The maximum shapes that a canvas remembers."""
 
 Tile = tuple[int, int]
 """Column and row."""
@@ -28,14 +28,14 @@ Bounds = tuple[float, float, float, float]
 
 
 class Canvas:
-    """Paints sheets of one size one after another, and of a sheet what differs from the last one.
+    """Paints sheets of one size in sequence, each only where it differs from the previous one.
 
-    The dab of a shape is made once and found again in the next sheet, so that those of a tile are
-    compared without looking into them.
+    The dab of a shape is made once and reused in the next sheet, so the dabs of a tile are compared
+    by identity.
     """
 
     def __init__(self, sheet: Sheet) -> None:
-        """Take the size and the ground from a sheet."""
+        """Take the size and the background from a sheet."""
         self._size = sheet.width, sheet.height
         self._ground = sheet.ground
         self._begin()
@@ -46,7 +46,7 @@ class Canvas:
         self._tiles: dict[Tile, TileCanvas] = {}
 
     def show(self, sheet: Sheet) -> Image.Image:
-        """Return the image of a sheet; it changes with the next one."""
+        """Return the image of a sheet; the next call modifies it."""
         # Starting afresh costs one full frame, and bounds the memory of long matches.
         if sum(map(len, self._known.values())) > MOST_KNOWN:
             self._begin()
@@ -82,15 +82,15 @@ class Canvas:
 
 
 class TileCanvas:
-    """Paints a tile again and again, above those dabs that it has always had at the bottom."""
+    """Paints a tile repeatedly, above those dabs that have always been at its bottom."""
 
     def __init__(self, box: Box, ground: str) -> None:
-        """Show nothing yet in a box of the sheet."""
+        """Show an empty box of the sheet."""
         self.box = box
         self.dabs: list[Dab] = []
-        """What is shown."""
+        """The dabs currently shown."""
         self._lasting: list[Dab] = []
-        """What has always been at the bottom, and is painted on the base."""
+        """The dabs that have always been at the bottom, painted on the base."""
         self._ground = ground
         self._base = blank(box, ground)
 
@@ -108,14 +108,14 @@ class TileCanvas:
 
 
 def common(first: Sequence[Dab], second: Sequence[Dab]) -> list[Dab]:
-    """Return the dabs with which both begin."""
+    """Return the common prefix of two lists of dabs."""
     # By identity, since equal shapes share one dab: no dab is compared in depth.
     pairs = takewhile(lambda pair: pair[0] is pair[1], zip(first, second, strict=False))
     return [dab for dab, _ in pairs]
 
 
 def tiles_of(shape: Shape, place: Place, size: tuple[int, int]) -> Iterator[Tile]:
-    """Yield the tiles of an image of a size that a shape may touch."""
+    """Yield the tiles of an image of a given size that a shape may touch."""
     left, top, right, bottom = bounds(shape, place.scale)
     columns = tiles_between(place.x + left * place.scale, place.x + right * place.scale, size[0])
     rows = tiles_between(place.y + top * place.scale, place.y + bottom * place.scale, size[1])
@@ -123,13 +123,13 @@ def tiles_of(shape: Shape, place: Place, size: tuple[int, int]) -> Iterator[Tile
 
 
 def tiles_between(low: float, high: float, length: int) -> range:
-    """Return the tiles from one place of a side to another, with a pixel more at both ends."""
+    """Return the tiles between two positions on a side, with a margin of one pixel at both ends."""
     first, end = max(0, floor(low - 1)), min(length, ceil(high + 1))
     return range(first // SIDE, ceil(end / SIDE))
 
 
 def bounds(shape: Shape, scale: float) -> Bounds:
-    """Return what a shape lies within, in its own lengths; a unit has `scale` pixels."""
+    """Return the bounds of a shape in its own units; a unit has `scale` pixels."""
     match shape:
         case Rectangle(x, y, width, height):
             return x, y, x + width, y + height
@@ -147,6 +147,6 @@ def bounds(shape: Shape, scale: float) -> Bounds:
 
 
 def around(points: Iterable[Point], reach: float) -> Bounds:
-    """Return what lies within `reach` of points."""
+    """Return the bounds of points, extended by `reach`."""
     across, down = zip(*points, strict=True)
     return min(across) - reach, min(down) - reach, max(across) + reach, max(down) + reach

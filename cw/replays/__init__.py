@@ -12,13 +12,13 @@ __all__ = ["load"]
 
 
 def load(path: str | Path) -> LoadedReplay:
-    """Read the file of a replay, packed or not, also in a game's own format.
+    """Read a replay file, packed or not, in the arena's or a game's own format.
 
-    Raises Failure for a file that cannot be read, ProtocolError for one that holds no replay.
+    Raises Failure if the file cannot be read, ProtocolError if it is not a replay.
 
         load("replays/hexagon-1.json.gz").outcome["winner"]
     """
-    # What it needs, numpy among it, is loaded for those alone who analyse replays.
+    # Its dependencies, numpy among them, are loaded only by those who analyse replays.
     from cw.replays.loaded import read_replay  # noqa: PLC0415
 
     return read_replay(path)

@@ -1,7 +1,7 @@
-"""Replays as archives store them: what follows from the frame before is left out.
+"""Replays as archives store them, without what can be derived from the previous frame.
 
-An archive file is gzip of JSON. It has all that the arena's replay has, and the names that a
-site has for a match and its bots, so that it also stands for the replay in a game's own format.
+An archive file is gzipped JSON. It has everything in the arena's replay, and the site's names for
+the match and its bots, so that it can also be converted to the game's own format.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LARGEST: Final = 4 * 1024 * 1024
 """Bytes of an archive file, unpacked: 25 times those of a usual match."""
 
 LARGEST_REPLAY: Final = 64 * 1024 * 1024
-"""Bytes of the replay that is made of it."""
+"""Bytes of the replay that is made from it."""
 
 MOST_TURNS: Final = 10_000
 
@@ -48,31 +48,31 @@ NOT_READABLE: Final = (
     AttributeError,
     RecursionError,
 )
-"""What a shorthand raises for values of another form."""
+"""Errors that a shorthand raises for values of another form."""
 
 OTHER_RULES: Final = "This match was played by older rules, which cannot write it in this format."
 
 
 class ArchiveFile(msgspec.Struct, frozen=True):
-    """A file of an archive; of each column a member is that of a turn."""
+    """An archive file; each column has one member per turn."""
 
     archive: int
     credits: Credits
     head: dict[str, Any]
-    """The members of the replay in their order, its turns empty."""
+    """The members of the replay in order, with empty turns."""
     units: list[dict[str, Any]]
     ways: list[dict[str, Any]]
     rest: list[dict[str, Any]]
-    """The members of turns beside actions and frame."""
+    """The members of turns other than actions and frame."""
     frames: list[Any]
-    """How frames differ from what the shorthand of the game expects."""
+    """How frames differ from what the game's shorthand expects."""
 
 
 def archive_file(document: Document, credits_: Credits) -> bytes | None:
-    """Return the file of a replay, as it is read from JSON.
+    """Return the archive file of a replay that was read from JSON.
 
-    None where the replay is better stored as it is: its game has no shorthand, or the file would
-    not give it back to the byte.
+    Returns None if the replay is better stored as it is: its game has no shorthand, or the file
+    would not reproduce it byte for byte.
     """
     shorthand = load_shorthand(document["game"])
     if shorthand is None or len(document["turns"]) > MOST_TURNS:
@@ -91,7 +91,7 @@ def archive_file(document: Document, credits_: Credits) -> bytes | None:
 def short_turns(
     document: Document, shorthand: Shorthand
 ) -> Iterator[tuple[Json, Json, Json, Json]]:
-    """Yield of each turn its part of the four columns."""
+    """Yield the entries of each turn for the four columns."""
     frame = document["frame"]
     for turn in document["turns"]:
         short = shorthand.shorten(frame, turn["actions"])
@@ -102,17 +102,17 @@ def short_turns(
 
 
 def arena_replay(data: bytes) -> bytes:
-    """Return the arena's replay of an archive file, as JSON.
+    """Return the arena's replay in an archive file, as JSON.
 
-    Raises ProtocolError for a file that cannot be read, or asks for too much.
+    Raises ProtocolError if the file is invalid or exceeds a limit.
     """
     return replay_in(read(data))
 
 
 def own_replay(data: bytes) -> bytes:
-    """Return the replay of an archive file in the format of its game, or the arena's.
+    """Return the replay in an archive file in the format of its game, or the arena's.
 
-    Raises ProtocolError as `arena_replay` does, and where the rules have changed since.
+    Raises ProtocolError as `arena_replay` does, and if the rules have changed since.
     """
     file = read(data)
     whole = replay_in(file)
@@ -129,7 +129,7 @@ def own_replay(data: bytes) -> bytes:
 
 
 def read(data: bytes) -> ArchiveFile:
-    """Read an archive file; raise ProtocolError for anything else."""
+    """Parse an archive file; raise ProtocolError if invalid."""
     content = parsed(unpacked(data, LARGEST))
     if is_deep_replay(content):
         raise ProtocolError("the archive file is nested too deeply")
@@ -145,7 +145,7 @@ def read(data: bytes) -> ArchiveFile:
 
 
 def replay_in(file: ArchiveFile) -> bytes:
-    """Return the arena's replay as JSON; raise ProtocolError where it cannot be made."""
+    """Return the arena's replay as JSON; raise ProtocolError if that is impossible."""
     turns: list[msgspec.Raw] = []
     size = 0
     try:
@@ -160,7 +160,7 @@ def replay_in(file: ArchiveFile) -> bytes:
 
 
 def whole_turns(file: ArchiveFile) -> Iterator[Mapping[str, Json]]:
-    """Yield the turns as the arena's replay has them."""
+    """Yield the turns as in the arena's replay."""
     shorthand = load_shorthand(file.head["game"])
     if shorthand is None:
         raise ProtocolError("the game of the archive file has no shorthand")

@@ -1,7 +1,7 @@
 """A compact form of JSON: lists of objects with the same keys as tables of columns.
 
-`[{"row": 1, "col": 2}, {"row": 3, "col": 4}]` becomes `{"@": {"row": [1, 3], "col": [2, 4]}}`: a
-key is written once a list instead of once an object, and like values that stand together compress
+`[{"row": 1, "col": 2}, {"row": 3, "col": 4}]` becomes `{"@": {"row": [1, 3], "col": [2, 4]}}`: each
+key is written once per list instead of once per object, and similar values side by side compress
 better.
 """
 
@@ -17,11 +17,11 @@ COLUMNS: Final = "@"
 """The only key of a table."""
 
 LONGEST_NAME: Final = 64
-"""The most characters of a column's name, since it is repeated in every object of the table."""
+"""Maximum characters of a column's name, since it is repeated in every object of the table."""
 
 
 def to_columns(document: Json) -> Json:
-    """Return a document with its lists of like objects as tables; None if it has a key `@`.
+    """Return a document with its lists of similar objects as tables; None if it has a key `@`.
 
     >>> to_columns([{"row": 1, "col": 2}, {"row": 3, "col": 4}])
     {'@': {'row': [1, 3], 'col': [2, 4]}}
@@ -47,9 +47,9 @@ def _to_columns(document: Json) -> Json:
 
 
 def from_columns(document: Json) -> Json:
-    """Return the document with its tables as lists of objects again.
+    """Return a document with its tables turned back into lists of objects.
 
-    Raises ProtocolError for a broken table.
+    Raises ProtocolError for an invalid table.
     """
     if isinstance(document, list):
         # Columns hold thousands of numbers, which are passed on without a call for each.

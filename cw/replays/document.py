@@ -22,10 +22,10 @@ from cw.replays.json_diff import difference, patched
 
 VERSION: Final = 1
 LARGEST: Final = 256 * 1024 * 1024
-"""Bytes of a replay that are read, unpacked."""
+"""Maximum bytes of a replay to read, unpacked."""
 
 DEEPEST_REPLAY: Final = DEEPEST + 20
-"""How often values may be nested: a reply, and what stands around it."""
+"""Maximum nesting of values: a reply, and what surrounds it."""
 
 KEYS: Final[Mapping[str, type]] = {
     "version": int,
@@ -45,16 +45,16 @@ KEYS: Final[Mapping[str, type]] = {
 """The members of a replay."""
 
 POSITION: Final = "position"
-"""What the member `from` says of a match that begins with a given position."""
+"""Value of the member `from` if a match begins with a given position."""
 
 PLAYED_AGAIN: Final = ("version", "rules", "game", "options", "seed", "from", "start", "result")
-"""What the hash is made of, beside the actions; `from` may be missing."""
+"""Members covered by the hash, besides the actions; `from` may be missing."""
 
 Document = dict[str, Any]
 
 
 class PlayerEntry(msgspec.Struct, frozen=True):
-    """A player as a replay names it."""
+    """A player in a replay."""
 
     player: Player
     name: str
@@ -62,7 +62,7 @@ class PlayerEntry(msgspec.Struct, frozen=True):
 
 
 class FaultEntry(msgspec.Struct, frozen=True):
-    """A fault as a replay tells it."""
+    """A fault in a replay."""
 
     turn: int
     player: Player
@@ -71,24 +71,24 @@ class FaultEntry(msgspec.Struct, frozen=True):
 
 
 class VisibleMembers(msgspec.Struct, frozen=True):
-    """The members of a replay that are shown as they are."""
+    """The members of a replay that are displayed unchanged."""
 
     players: tuple[PlayerEntry, ...]
     faults: tuple[FaultEntry, ...]
 
 
 class Recorder:
-    """Watches a match and keeps its frames: what the referee sees, turn by turn."""
+    """Follows a match and keeps its frames: what the referee sees, turn by turn."""
 
     def __init__(self) -> None:
-        """Wait for the start."""
+        """Create a recorder; its first call receives the start."""
         self.first: Json = None
         self.latest: Json = None
         self.turns: list[dict[str, Json]] = []
-        """The turns as a replay has them."""
+        """The turns as in a replay."""
 
     def __call__(self, played: MatchRecord) -> None:
-        """Take in the start, or a turn."""
+        """Record the start or a turn."""
         frame = frame_of(played.game, played.state)
         if self.first is None:
             self.first = frame
@@ -98,7 +98,7 @@ class Recorder:
 
 
 def turn_document(played: MatchRecord, patch: Json) -> dict[str, Json]:
-    """Return the latest turn: what was done, how long it took, and what changed in the frame."""
+    """Return the latest turn: the actions, the times, and the changes in the frame."""
     turn = played.turns[-1]
     return {
         "actions": actions_document(played.game, turn.actions),
@@ -108,12 +108,12 @@ def turn_document(played: MatchRecord, patch: Json) -> dict[str, Json]:
 
 
 def frame_of(game: Game, state: Any) -> Json:
-    """Return what is drawn of a state: all that the referee sees."""
+    """Return what is drawn of a state: everything the referee sees."""
     return game.codec.view_to_json(game.rules.observe(state, None))
 
 
 def replay_of(played: MatchRecord, recorder: Recorder, date: str) -> Document:
-    """Return the replay of a match as far as it is played; `date` is when, in UTC as ISO 8601."""
+    """Return the replay of a match so far; `date` is its date, in UTC as ISO 8601."""
     document: Document = {
         "version": VERSION,
         "date": date,
@@ -128,7 +128,7 @@ def replay_of(played: MatchRecord, recorder: Recorder, date: str) -> Document:
             {"player": player, "name": bot.name, "bot": bot.public}
             for player, bot in played.bots.items()
         ],
-        # Left out otherwise, so that the hashes of older replays stay what they were.
+        # Otherwise left out, so that the hashes of older replays do not change.
         **({"from": POSITION} if played.from_position else {}),
         "start": None if played.start is None else played.game.codec.state_to_json(played.start),
         "frame": recorder.first,
@@ -139,7 +139,7 @@ def replay_of(played: MatchRecord, recorder: Recorder, date: str) -> Document:
 
 
 def ending_of(played: MatchRecord) -> Document:
-    """Return what is known of how a match ends: its result so far, and the faults."""
+    """Return how a match ended, as far as known: its result so far, and the faults."""
     return {
         "result": result_of(played),
         "faults": [noted.to_json() for noted in played.faults],
@@ -152,7 +152,7 @@ def actions_document(game: Game, actions: Mapping[Player, Any]) -> dict[str, Jso
 
 
 def action_document(game: Game, action: Any) -> Json:
-    """Return an action or a fault as a document."""
+    """Convert an action or a fault to a document."""
     return action.to_json() if isinstance(action, Fault) else game.codec.action_to_json(action)
 
 
@@ -164,7 +164,7 @@ def result_of(played: MatchRecord) -> dict[str, Json]:
 
 
 def digest(document: Document) -> str:
-    """Return the hash of all that decides what was played, and of how it ended."""
+    """Return the hash of everything that decides the course of a match, and of its result."""
     members: Document = {key: document[key] for key in PLAYED_AGAIN if key in document}
     members["actions"] = [turn["actions"] for turn in document["turns"]]
     # Deterministic order: the hash must not depend on how a program orders members.
@@ -172,9 +172,9 @@ def digest(document: Document) -> str:
 
 
 def with_names(document: Document, names: Mapping[str, str]) -> Document:
-    """Return a replay with other names for its bots, by those that they have.
+    """Return a replay with its bots renamed; `names` maps old names to new ones.
 
-    Names are no part of what a replay proves.
+    Names are not part of what a replay proves.
     """
     players = [
         {**player, "name": names.get(player["name"], player["name"])}
@@ -184,15 +184,15 @@ def with_names(document: Document, names: Mapping[str, str]) -> Document:
 
 
 def encode(document: Document, *, packed: bool) -> bytes:
-    """Return the bytes of a replay's file, gzipped if they shall be packed."""
+    """Return the bytes of a replay file, gzipped if `packed`."""
     turns = [in_file(turn) for turn in document["turns"]]
     data = msgspec.json.encode(document | {"turns": turns}) + b"\n"
-    # Without a time in it, the same replay gives the same file.
+    # Without a time stamp, the same replay gives the same file.
     return gzip.compress(data, mtime=0) if packed else data
 
 
 def decode(data: bytes) -> Document:
-    """Read the bytes of a replay's file, packed or not; raise ProtocolError for anything else.
+    """Parse the bytes of a replay file, packed or not; raise ProtocolError if invalid.
 
     >>> from cw.notebook import play
     >>> document = play("paint", "builtin:random", "builtin:still", seed=1, turns=2).document
@@ -203,12 +203,12 @@ def decode(data: bytes) -> Document:
 
 
 def parse(data: bytes) -> Document:
-    """Read the JSON of a replay; raise ProtocolError for anything else."""
+    """Parse the JSON of a replay; raise ProtocolError if invalid."""
     return checked(parsed(data))
 
 
 def parsed(data: bytes) -> Json:
-    """Read JSON of any form; raise ProtocolError for what is none."""
+    """Parse any JSON; raise ProtocolError if invalid."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -216,7 +216,7 @@ def parsed(data: bytes) -> Json:
 
 
 def checked(document: Json) -> Document:
-    """Return a document that is a replay, its turns as `in_file` took them; else ProtocolError."""
+    """Return a replay, its turns converted from file form; raise ProtocolError if invalid."""
     if not isinstance(document, dict):
         raise ProtocolError("a replay must be a JSON object")
     for key, kind in KEYS.items():
@@ -235,12 +235,12 @@ def checked(document: Json) -> Document:
 
 
 def is_deep_replay(document: Json) -> bool:
-    """Return whether values of a replay are nested too deeply."""
+    """Return whether the values of a replay are nested too deeply."""
     return is_deep(document, DEEPEST_REPLAY)
 
 
 def in_file(turn: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a turn as a file has it: its actions as tables, if they can be."""
+    """Return a turn as stored in a file: its actions as tables, if possible."""
     tables = to_columns(turn["actions"])
     if tables is None or tables == turn["actions"]:
         return dict(turn)
@@ -248,7 +248,7 @@ def in_file(turn: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def from_file(turn: Json, number: int) -> dict[str, Json]:
-    """Read a turn of a file."""
+    """Convert a turn from its form in a file."""
     if not isinstance(turn, dict):
         raise ProtocolError(f"turn {number} must be an object")
     members = {key: value for key, value in turn.items() if key != "tables"}
@@ -260,7 +260,7 @@ def from_file(turn: Json, number: int) -> dict[str, Json]:
 
 
 def unpacked(data: bytes, largest: int = LARGEST) -> bytes:
-    """Unpack gzip, up to the largest size in bytes; raise ProtocolError for more."""
+    """Unpack gzip; raise ProtocolError above `largest` bytes."""
     if not data.startswith(b"\x1f\x8b"):
         return data
     try:
@@ -274,7 +274,7 @@ def unpacked(data: bytes, largest: int = LARGEST) -> bytes:
 
 
 def frames(document: Document) -> Iterator[Json]:
-    """Return all frames, the start first, without playing anything again."""
+    """Yield all frames, the start first, without playing anything again."""
     frame = document["frame"]
     yield frame
     for number, turn in enumerate(document["turns"]):
@@ -288,7 +288,7 @@ def frames(document: Document) -> Iterator[Json]:
 
 
 def states(game: Game, document: Document) -> Iterator[Any]:
-    """Play a replay again by the rules; return all states, the start first."""
+    """Replay a match by the rules; yield all states, the start first."""
     options = {**document["options"], "seed": document["seed"]}
     state = game.codec.state_from_json(document["start"], **options)
     yield state

@@ -1,4 +1,4 @@
-"""How a match ended, as its replay tells it: who won, with which scores, and why."""
+"""How a match ended according to its replay: who won, with which scores, and why."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from cw.games.endings import FORFEITS, RESIGNATIONS, Endings, as_clause
 from cw.games.rules import Json
 
 MOST_COMPARED: Final = 3
-"""Numbers that are set against the winner's."""
+"""Maximum numbers compared with the winner's."""
 
 Number = int | float
 Scores = tuple[Number | None, ...]
-"""A number for each player in seat order, None where the replay tells none."""
+"""A number for each player in seat order; None if the replay has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a match ended; nothing in it is proven."""
+    """How a match ended; none of it is verified."""
 
     names: tuple[str, ...]
     """The names of the bots in seat order."""
     winner: int | None
-    """The seat of the winner, None for a draw and for a match that is not over."""
+    """The winner's seat; None for a draw or an unfinished match."""
     scores: Scores
     reason: str
-    """Why it was over, in words; "" for a match that is not over."""
+    """Why it ended, as text; "" for an unfinished match."""
     won_by: str
-    """How it was won, in words that follow `won`; "" if nobody won it."""
+    """How it was won, as words that follow `won`; "" if nobody won."""
 
     @property
     def sentence(self) -> str:
-        """Who won and by what, without a full stop."""
+        """The winner and the score, without a full stop."""
         if not self.reason:
             return "not over"
         if self.winner is None:
@@ -45,8 +45,8 @@ class Ending:
 def ending_of(players: Sequence[tuple[Json, str]], result: Json, words: Endings) -> Ending:
     """Return how a match ended: `players` are their ids and names, `result` is the replay's.
 
-    `words` are those of its game.
-    Nothing in the result is relied on; what cannot be read is as if it were not there.
+    `words` are those of its game. The result is untrusted; parts that cannot be read are treated as
+    missing.
 
     >>> players = [(0, "ann"), (1, "bob")]
     >>> result = {"outcome": {"reason": "finished", "winner": 1, "scores": {"0": 3, "1": 7}}}
@@ -66,18 +66,18 @@ def ending_of(players: Sequence[tuple[Json, str]], result: Json, words: Endings)
 
 
 def member(document: Json, key: str) -> Json:
-    """Return a member of an object, None if there is none or it is not an object."""
+    """Return a member of an object; None if missing or if it is not an object."""
     return document.get(key) if isinstance(document, Mapping) else None
 
 
 def winner_of(outcome: Json, keys: Sequence[str]) -> int | None:
-    """Return the seat of the winner."""
+    """Return the winner's seat."""
     name = member(outcome, "winner")
     return keys.index(str(name)) if name is not None and str(name) in keys else None
 
 
 def numbers(value: Json, keys: Sequence[str]) -> Scores:
-    """Read numbers by player, or in seat order."""
+    """Read numbers by player or in seat order."""
     if isinstance(value, Mapping):
         return tuple(number(value.get(key)) for key in keys)
     listed = value if isinstance(value, list) else []
@@ -91,14 +91,14 @@ def number(value: Json) -> Number | None:
 
 
 def reason_in_words(code: str, words: Endings) -> str:
-    """Return why a match was over."""
+    """Return why a match ended, as text."""
     return words.reasons.get(code, code.replace("_", " ")[:80])
 
 
 def how_won(
     winner: int, code: str, scores: Scores, figures: Mapping[str, Scores], words: Endings
 ) -> str:
-    """Return how a match was won, in words that follow `won`."""
+    """Return how a match was won, as words that follow `won`."""
     if code in RESIGNATIONS:
         return " by resignation"
     if code in FORFEITS:
@@ -122,7 +122,7 @@ def ahead(values: Scores, winner: int, seats: Sequence[int]) -> bool:
 
 
 def against(values: Scores, winner: int) -> str:
-    """Return the winner's number against the highest of the others: `207 to 154, 133`."""
+    """Return the winner's number and the highest of the others: `207 to 154, 133`."""
     others = sorted(
         (value for seat, value in enumerate(values) if seat != winner and value is not None),
         reverse=True,

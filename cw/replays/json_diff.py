@@ -1,14 +1,13 @@
 """The difference between two JSON documents as a patch, a small document of its own.
 
 A patch is either `[value]`, a new value, or an object of patches for the members that change, by
-key, or by index for arrays. Besides, `"-"` lists keys that are removed, and `"#"` is the new length
-of an array. Where whole numbers change in many elements of an array, `"+"` holds for each key two
-columns: the elements (the first index, then the distance to the next one), and the steps by which
-they change: `{"row": [[4, 3], [1, -1]]}` adds 1 to `row` of element 4, and subtracts 1 from `row`
-of element 7.
+key, or by index for arrays. In addition, `"-"` lists removed keys, and `"#"` is the new length of
+an array. If integers change in many elements of an array, `"+"` has two columns for each key: the
+elements (the first index, then the distance to the next one), and the steps by which they change:
+`{"row": [[4, 3], [1, -1]]}` adds 1 to `row` of element 4, and subtracts 1 from `row` of element 7.
 
-From one frame to the next most units move by one cell or lose a point. So the columns hold small
-numbers that repeat, which compress far better than new values under large indexes.
+From one frame to the next, most units move by one cell or lose a point. So the columns contain
+small numbers that repeat, which compress far better than new values under large indexes.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ GONE: Final = "-"
 LENGTH: Final = "#"
 STEPS: Final = "+"
 FEW: Final = 2
-"""The number of elements up to which changed numbers are written one by one, as patches."""
+"""Up to this many elements, changed numbers are written one by one, as patches."""
 
 
 def difference(old: Json, new: Json) -> Json:
     """Return the patch that turns `old` into `new`; {} if they are equal.
 
-    Equality is that of Python: a change of 1 into 1.0 or true is not seen, and no frame has one.
+    Uses Python's equality: a change of 1 into 1.0 or true goes unnoticed, and no frame has one.
 
     >>> difference({"turn": 3, "board": [0, 0, 1]}, {"turn": 4, "board": [0, 2, 1]})
     {'turn': [4], 'board': {'1': [2]}}
@@ -71,7 +70,7 @@ def array_patch(old: list[Json], new: list[Json]) -> dict[str, Json]:
 
 
 def is_counted(old: Json, change: Json) -> bool:
-    """Return whether a patch of an object only replaces whole numbers by whole numbers."""
+    """Return whether a patch of an object only replaces integers by integers."""
     if not isinstance(old, dict) or not isinstance(change, dict):
         return False
     return all(
@@ -81,7 +80,7 @@ def is_counted(old: Json, change: Json) -> bool:
 
 
 def steps(changes: Mapping[int, Json], old: list[Json]) -> dict[str, Json]:
-    """Return for each key the columns of elements and of steps."""
+    """Return the columns of elements and of steps, by key."""
     columns: dict[str, tuple[list[int], list[int]]] = {}
     for index, change in changes.items():
         for key, (value,) in change.items():
@@ -92,7 +91,7 @@ def steps(changes: Mapping[int, Json], old: list[Json]) -> dict[str, Json]:
 
 
 def distances(indexes: list[int]) -> list[int]:
-    """Return ascending indexes as the first one, and the distance from each to the next."""
+    """Return the first of ascending indexes, then the distance from each to the next."""
     return [index - before for before, index in pairwise([0, *indexes])]
 
 
@@ -130,7 +129,8 @@ def patched_array(old: list[Json], patch: dict[str, Json]) -> list[Json]:
         new[index] = stepped(new[index] if 0 <= index < len(new) else None, key, step)
     for key, change in patch.items():
         if key not in (LENGTH, STEPS):
-            # Python refuses to read very long numbers, and `isdecimal` admits any number of digits.
+            # Python refuses to parse very long numbers, and `isdecimal` admits any number of
+            # digits.
             index = int(key) if key.isdecimal() and len(key) < 9 else length
             if index >= length:
                 raise ProtocolError(f"the array has no member {key!r}")
@@ -148,7 +148,7 @@ def taken_steps(columns: Json) -> Iterator[tuple[int, str, int]]:
 
 
 def is_column(column: Json) -> bool:
-    """Return whether a value is a pair of equally long lists of whole numbers."""
+    """Return whether a value is a pair of equally long lists of integers."""
     return (
         isinstance(column, list)
         and len(column) == len(("distances", "steps"))
@@ -159,7 +159,7 @@ def is_column(column: Json) -> bool:
 
 
 def stepped(old: Json, key: str, step: int) -> Json:
-    """Return an object with a step added to one of its whole numbers."""
+    """Return an object with a step added to one of its integers."""
     if not isinstance(old, dict) or type(old.get(key)) is not int:
         raise ProtocolError(f"there is no whole number {key!r} to change by {step}")
     return old | {key: old[key] + step}

@@ -1,4 +1,4 @@
-"""A replay for analyses: its frames and actions as documents, as arrays, or as a table."""
+"""A replay for analysis: its frames and actions as documents, as arrays, or as a table."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from cw.replays.own_formats import decode
 
 @dataclass(frozen=True)
 class LoadedReplay:
-    """A match that was played, turn by turn."""
+    """A recorded match, turn by turn."""
 
     document: Document
-    """The replay as its file has it (docs/replay.md)."""
+    """The replay as in its file (docs/replay.md)."""
 
     @property
     def game(self) -> str:
@@ -40,7 +40,7 @@ class LoadedReplay:
 
     @property
     def players(self) -> dict[str, str]:
-        """The names of the bots, by player as the actions name it, in seat order."""
+        """The names of the bots, by player id as in the actions, in seat order."""
         return {str(seat["player"]): seat["name"] for seat in self.document["players"]}
 
     @cached_property
@@ -60,13 +60,13 @@ class LoadedReplay:
 
     @property
     def outcome(self) -> dict[str, Json] | None:
-        """Why the match was over, who won, and scores; None of a match without an end."""
+        """The reason for the end, the winner, and the scores; None if the match did not end."""
         outcome = self.document["result"].get("outcome")
         return outcome if isinstance(outcome, dict) else None
 
     @property
     def faults(self) -> list[dict[str, Json]]:
-        """What went wrong: `turn`, the number of turns before, `player`, `kind` and `detail`."""
+        """The faults: `turn`, the number of turns before, `player`, `kind` and `detail`."""
         return list(self.document["faults"])
 
     def rows(self) -> Iterator[dict[str, Json]]:
@@ -85,12 +85,12 @@ class LoadedReplay:
                 }
 
     def to_arrays(self) -> dict[str, Any]:
-        """Return the match as arrays of numpy, players in seat order.
+        """Return the match as numpy arrays, players in seat order.
 
         `ms` is turns x players, NaN where a player did not act; `faults` has the same shape, True
-        for a fault. Where the game has arrays for environments, `observations` is players x turns
-        and one x rows x columns x planes: what each saw at the start and after each turn, as the
-        installed rules play it. Raises UsageError for a game that is not installed.
+        for a fault. If the game has arrays for environments, `observations` is players x turns and
+        one x rows x columns x planes: what each saw at the start and after each turn, as played by
+        the installed rules. Raises UsageError if the game is not installed.
         """
         players = list(self.players)
         acted, times = self.actions, self.milliseconds
@@ -120,7 +120,7 @@ class LoadedReplay:
         return arrays
 
     def to_dataframe(self) -> Any:
-        """Return the rows as a table of pandas, which must be installed; actions are JSON text."""
+        """Return the rows as a pandas DataFrame (requires pandas); actions are JSON text."""
         try:
             pandas = import_module("pandas")
         except ModuleNotFoundError:
@@ -132,12 +132,12 @@ class LoadedReplay:
 
 
 def as_text(action: Json) -> str | None:
-    """Return an action as text, None for none."""
+    """Return an action as text, or None for none."""
     return None if action is None else json.dumps(action)
 
 
 def read_replay(path: str | Path) -> LoadedReplay:
-    """Read a file as `cw.replays.load` does."""
+    """Read a file like `cw.replays.load`."""
     try:
         with Path(path).open("rb") as source:
             data = source.read(replay.LARGEST)

@@ -1,8 +1,8 @@
-"""What bots wrote to their standard error: private files beside a replay, two for each seat.
+"""Standard error of bots: private files beside a replay, two for each seat.
 
-They are no part of it: whoever hands a replay on does not hand on what its bots have told. One file
+They are not part of the replay: passing it on does not pass on what its bots printed. One file
 holds the text; the other has a line for each turn with output: its number, from 1 (0 is before the
-first), and where in the text its part begins.
+first), and the index in the text where its part begins.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ ENDING: Final = ".stderr"
 TURNS_ENDING: Final = ".stderr-turns"
 TURN: Final = re.compile(r"[0-9]{1,9} [0-9]{1,9}")
 LARGEST: Final = 256 * 1024
-"""Bytes of an output that are read."""
+"""Maximum bytes of an output to read."""
 
 
 class Output(NamedTuple):
-    """What a bot has put out, and in which turns."""
+    """The output of a bot, and in which turns it came."""
 
     text: str = ""
     turns: Sequence[tuple[int, int]] = ()
-    """Turns with output, in order, and where in the text each begins; () if they are not known."""
+    """Turns with output, in order, and where in the text each begins; () if unknown."""
 
     @property
     def parts(self) -> list[tuple[int, str]]:
-        """What was put out in each turn.
+        r"""The output of each turn.
 
-        >>> Output("ready\\nmove 1\\n", [(0, 0), (3, 6)]).parts
-        [(0, 'ready\\n'), (3, 'move 1\\n')]
+        >>> Output("ready\nmove 1\n", [(0, 0), (3, 6)]).parts
+        [(0, 'ready\n'), (3, 'move 1\n')]
         """
         begins = [begin for _, begin in self.turns]
         ends = [*begins[1:], len(self.text)]
@@ -42,9 +42,9 @@ class Output(NamedTuple):
 
 
 def write_outputs(replay: Path, outputs: Sequence[Output]) -> None:
-    """Write what each seat has put out, in seat order; a seat that was silent gets no files.
+    """Write the output of each seat, in seat order; a silent seat gets no files.
 
-    Raises OSError where files cannot be written.
+    Raises OSError if files cannot be written.
     """
     for seat, output in enumerate(outputs, 1):
         lines = (f"{turn} {begin}\n" for turn, begin in output.turns)
@@ -53,16 +53,16 @@ def write_outputs(replay: Path, outputs: Sequence[Output]) -> None:
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write a text; a file without one is removed."""
+    """Write a text file; remove it if the text is empty."""
     if text:
-        # Turns begin at places that other line ends would move.
+        # Converted line ends would shift the positions where turns begin.
         file.write_text(text, encoding="utf-8", errors="replace", newline="\n")
     else:
         file.unlink(missing_ok=True)
 
 
 def read_outputs(replay: Path, seats: int) -> list[Output]:
-    """Return what each seat has put out, in seat order, with no text where there is no file."""
+    """Return the output of each seat, in seat order; empty if there is no file."""
     return [
         Output(
             read_output(place(replay, seat, ENDING)),
@@ -73,7 +73,7 @@ def read_outputs(replay: Path, seats: int) -> list[Output]:
 
 
 def read_turns(text: str) -> list[tuple[int, int]]:
-    """Return the turns that a file names; none if it holds anything else."""
+    """Parse the turns in a file; [] if it is invalid."""
     lines = text.splitlines()
     if not all(TURN.fullmatch(line) for line in lines):
         return []
@@ -82,7 +82,7 @@ def read_turns(text: str) -> list[tuple[int, int]]:
 
 
 def read_output(file: Path) -> str:
-    """Return the text of one file, "" where there is none, or a link."""
+    """Return the text of a file; "" if it does not exist or is a link."""
     if file.is_symlink() or not file.is_file():
         return ""
     with file.open("rb") as source:
@@ -90,6 +90,6 @@ def read_output(file: Path) -> str:
 
 
 def place(replay: Path, seat: int, ending: str) -> Path:
-    """Return where the output of a seat, counted from 1, is kept."""
+    """Return the path for the output of a seat, counted from 1."""
     stem = replay.name.removesuffix(".gz").removesuffix(".json")
     return replay.with_name(f"{stem}.{seat}{ending}")

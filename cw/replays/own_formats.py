@@ -18,23 +18,25 @@ from cw.replays.json_diff import difference
 from cw.replays.verify import as_read, verify
 
 Part: TypeAlias = tuple[str, int | str]
-"""Where a part of a value is, in words, and the key or index by which it is found."""
+"""The description of a nested value's place, and its key or index."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayFile:
-    """A file that was read."""
+    """A replay file that was read."""
 
     document: Document
-    """The arena's replay of the match; of a file in a game's own format the rules have made it."""
+    """The arena's replay of the match; computed by the rules if the file is in a game's own
+    format.
+    """
     own_match: OwnMatch | None = None
-    """What such a file tells; None for the arena's own."""
+    """The contents of a file in a game's own format; None for the arena's."""
 
 
 def decode(data: bytes) -> ReplayFile:
-    """Read the bytes of a replay's file, packed or not, in whichever format.
+    """Parse the bytes of a replay file, packed or not, in any format.
 
-    Raises ProtocolError for what is not a replay, and for one that the rules cannot play.
+    Raises ProtocolError if it is not a replay, or if the rules cannot play it.
     """
     document = replay.parsed(replay.unpacked(data))
     for name, importer in load_importers().items():
@@ -45,15 +47,15 @@ def decode(data: bytes) -> ReplayFile:
 
 
 def is_of_a_game(document: Json) -> bool:
-    """Return whether the JSON of a file is in a game's own format, and not in the arena's.
+    """Return whether the JSON of a file is in a game's own format rather than the arena's.
 
-    Raises ProtocolError for one that cannot be played.
+    Raises ProtocolError if it cannot be played.
     """
     return any(importer(document) is not None for importer in load_importers().values())
 
 
 def played_again(game: Game, own_match: OwnMatch) -> Document:
-    """Return the arena's replay of a match, with the frames and the result that the rules give."""
+    """Return the arena's replay of a match, with frames and result computed by the rules."""
     outline: Document = {
         "version": replay.VERSION,
         "date": own_match.date,
@@ -86,7 +88,7 @@ def played_again(game: Game, own_match: OwnMatch) -> Document:
 
 
 def faults_of(own_match: OwnMatch) -> Iterator[dict[str, Json]]:
-    """Yield the faults among the actions as the arena notes them."""
+    """Yield the faults among the actions as the arena records them."""
     for turn, actions in enumerate(own_match.actions):
         for player, action in actions.items():
             if is_fault(action):
@@ -94,17 +96,16 @@ def faults_of(own_match: OwnMatch) -> Iterator[dict[str, Json]]:
 
 
 def proven(file: ReplayFile) -> str | None:
-    """Return where a file differs from what options, seed and rules give, None if nowhere.
+    """Return where a file contradicts its options, seed and rules, or None if nowhere.
 
-    What a game's own format tells beside the actions must be what its exporter makes of them.
+    Everything beside the actions in a game's own format must be what its exporter makes of them.
     """
     game = load_game(file.document["game"])
     problem = verify(game, file.document)
     if problem is not None or file.own_match is None:
         return problem
     states = list(replay.states(game, file.document))
-    # Proven by writing it again: what the exporter makes of the same actions must be what the file
-    # says.
+    # Proven by writing it again: what the exporter makes of the same actions must match the file.
     written = load_exporter(game.name)(file.document, states, file.own_match.credits)
     return first_difference(file.own_match.recorded, replay.parsed(written))
 
@@ -112,7 +113,7 @@ def proven(file: ReplayFile) -> str | None:
 def first_difference(
     recorded: Json, computed: Json, place: str = "", *, optional: int = 2
 ) -> str | None:
-    """Return the first value that a file tells otherwise than the rules give, as a sentence.
+    """Return the first value in a file that differs from what the rules give, as a sentence.
 
     A file may leave members out, and add some, within its first `optional` levels of objects.
     """
@@ -134,7 +135,7 @@ def first_difference(
 def first_among(
     recorded: Any, computed: Any, parts: Sequence[Part], *, optional: int
 ) -> str | None:
-    """Return the first difference among parts of two values."""
+    """Return the first difference among the parts of two values."""
     differences = (
         first_difference(recorded[key], computed[key], place, optional=optional)
         for place, key in parts

@@ -1,4 +1,4 @@
-"""Replays for everybody: nothing in them says where a bot is."""
+"""Public replays, which do not reveal where a bot runs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from cw.replays.json_diff import difference
 def public_replay(
     document: Document, names: Sequence[str], readers: Collection[str] = ()
 ) -> Document:
-    """Return a replay without addresses, latencies and sentences of faults, and proven anew.
+    """Return a replay without addresses, latencies and fault messages, its hash recomputed.
 
-    Those sentences may name a host; who must know them reads them at the match. `readers` are the
-    players for whom it is, as the keys of actions: what is told of themselves stays.
+    The messages may name a host; those entitled to them read them on the page of the match.
+    `readers` are the players it is made for, as keys of actions: messages about themselves stay.
     """
     players = [
         {**player, "bot": name} for player, name in zip(document["players"], names, strict=True)
@@ -34,7 +34,7 @@ def public_replay(
 
 
 def numbered_replay(document: Document) -> Document:
-    """Return a replay whose players are called by their numbers; its hash is not proven anew."""
+    """Return a replay with numbers for player names; its hash is not recomputed."""
     numbered = load_game(document["game"]).conduct.numbered
     players = [
         {**player, "name": numbered_name(player["player"])} for player in document["players"]
@@ -44,7 +44,7 @@ def numbered_replay(document: Document) -> Document:
 
 
 def public_turn(turn: Mapping[str, Any], readers: Collection[str] = ()) -> dict[str, Any]:
-    """Return a turn without latencies and sentences of faults; its frame stays as it is."""
+    """Return a turn without latencies and fault messages; its frame is unchanged."""
     return {
         **turn,
         "actions": without_sentences(turn["actions"], readers),
@@ -53,12 +53,12 @@ def public_turn(turn: Mapping[str, Any], readers: Collection[str] = ()) -> dict[
 
 
 def public_fault(fault: Mapping[str, Any], readers: Collection[str] = ()) -> dict[str, Any]:
-    """Return a fault without its sentence."""
+    """Return a fault without its message."""
     return dict(fault) if str(fault["player"]) in readers else {**fault, "detail": ""}
 
 
 def frame_tells(turn: Mapping[str, Any]) -> bool:
-    """Return whether the frame of a turn holds the sentence of a fault in it."""
+    """Return whether the frame of a turn contains the message of one of its faults."""
     sentences = [
         action["error"]
         for action in turn["actions"].values()
@@ -69,7 +69,7 @@ def frame_tells(turn: Mapping[str, Any]) -> bool:
 
 
 def redrawn(document: Document) -> list[dict[str, Any]]:
-    """Return the turns of a replay with the frames that the rules give to its actions."""
+    """Return the turns of a replay with frames recomputed by the rules."""
     game = load_game(document["game"])
     frames = [frame_of(game, state) for state in states(game, document)]
     changes = [difference(before, after) for before, after in pairwise(frames)]
@@ -79,7 +79,7 @@ def redrawn(document: Document) -> list[dict[str, Any]]:
 
 
 def without_sentences(actions: Mapping[str, Any], readers: Collection[str]) -> dict[str, Any]:
-    """Return the actions of a turn; a fault keeps its kind alone unless its player is a reader."""
+    """Return a turn's actions; faults lose their message unless their player is a reader."""
     return {
         player: {"fault": action["fault"]} if is_fault(action) and player not in readers else action
         for player, action in actions.items()
@@ -87,5 +87,5 @@ def without_sentences(actions: Mapping[str, Any], readers: Collection[str]) -> d
 
 
 def is_fault(action: Any) -> bool:
-    """Return whether the document of an action is that of a fault."""
+    """Return whether the document of an action is a fault."""
     return isinstance(action, dict) and "fault" in action

@@ -17,10 +17,10 @@ PERSON: Final = "human"
 
 
 def verify(game: Game, document: Document) -> str | None:
-    """Return where a replay differs from what options, seed and rules give, None if nowhere.
+    """Return where a replay contradicts its options, seed and rules, or None if nowhere.
 
-    A match that was not played to its end proves nothing, and is refused. One that begins with a
-    given position (`from`) is believed that position, and nothing else.
+    An unfinished match proves nothing, and is rejected. If it begins with a given position
+    (`from`), the position is trusted, and nothing else.
 
     >>> from cw.games.registry import load_game
     >>> from cw.notebook import play
@@ -43,7 +43,7 @@ def verify(game: Game, document: Document) -> str | None:
 
 
 def wrong_course(game: Game, document: Document) -> str | None:
-    """Return what is wrong with the match from its start to its result."""
+    """Return what is wrong with a match from its start to its result, or None."""
     course = enumerate(zip(states(game, document), frames(document), strict=True))
     state = None
     for number, (after, frame) in course:
@@ -61,7 +61,7 @@ def wrong_course(game: Game, document: Document) -> str | None:
 
 
 def wrong_start(game: Game, document: Document, start: Any) -> str | None:
-    """Return whether the start is another one than options and seed give, in a sentence."""
+    """Return a sentence if options and seed give another start, or None."""
     if document.get("from") == POSITION:
         return None
     if "from" in document:
@@ -76,9 +76,9 @@ def wrong_start(game: Game, document: Document, start: Any) -> str | None:
 
 
 def wrong_players(game: Game, document: Document, start: Any) -> str | None:
-    """Return whether the players are others than those of the start, in a sentence.
+    """Return a sentence if the players are not those of the start, or None.
 
-    Who is not in the game must be told not to have started.
+    Players missing from the game must have a fault saying that their bot did not start.
     """
     seats, playing = [seat["player"] for seat in document["players"]], game.rules.players(start)
     missing = unready(document)
@@ -88,7 +88,7 @@ def wrong_players(game: Game, document: Document, start: Any) -> str | None:
 
 
 def wrong_turn(game: Game, document: Document, number: int, before: Any) -> str | None:
-    """Return whether a turn comes after the end, in a sentence."""
+    """Return a sentence if a turn comes after the end, or None."""
     if game.rules.outcome(before) is None:
         return None
     actions = game.codec.actions_from_json(before, document["turns"][number - 1]["actions"])
@@ -98,7 +98,7 @@ def wrong_turn(game: Game, document: Document, number: int, before: Any) -> str 
 
 
 def wrong_result(game: Game, document: Document, last: Any) -> str | None:
-    """Return what is wrong with the result, which is that of a last state or of an empty match."""
+    """Return what is wrong with the result of the last state or an empty match, or None."""
     turns, result = len(document["turns"]), document["result"]
     if game.rules.outcome(last) is not None:
         fits = as_read(game.codec.result_to_json(last)) == result
@@ -116,7 +116,7 @@ def wrong_result(game: Game, document: Document, last: Any) -> str | None:
 
 
 def is_resigned(game: Game, document: Document, last: Any) -> bool:
-    """Return whether the result is that a player has resigned; only a person does, and may."""
+    """Return whether the result is a resignation; only people resign, and they may."""
     people = [seat["player"] for seat in document["players"] if seat.get("bot") == PERSON]
     players = game.rules.players(last)
     outcomes = (resignation(players, player) for player in players if player in people)
@@ -130,5 +130,5 @@ def unready(document: Document) -> list[Player]:
 
 
 def as_read(document: Json) -> Json:
-    """Return a document as it comes out of a file: keys are text there, and tuples are lists."""
+    """Return a document as if read from a file: keys become text, tuples become lists."""
     return msgspec.json.decode(msgspec.json.encode(document))

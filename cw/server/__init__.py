@@ -1,1 +1,1 @@
-"""Bots come to us: the server of Circuit Wars, its rooms and its protocol over HTTP."""
+"""The server that bots connect to: Circuit Wars, its rooms, and its protocol over HTTP."""

@@ -1,4 +1,4 @@
-"""The addresses under which other machines reach a server."""
+"""The addresses at which other machines reach a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BEYOND: Final = (
     (socket.AF_INET, "192.0.2.1"),
     (socket.AF_INET6, "2001:db8::1"),
 )
-"""Addresses that belong to nobody, so that the route to them leaves this machine."""
+"""Addresses assigned to nobody, so that the route to them leaves this machine."""
 
 
 def addresses_in_networks(listener: socket.socket) -> list[str]:
@@ -28,9 +28,9 @@ def addresses_in_networks(listener: socket.socket) -> list[str]:
 
 
 def own_addresses() -> Iterator[str]:
-    """Return the addresses of this machine, that of the network it mostly uses first."""
+    """Yield the addresses of this machine, starting with that of its default network."""
     for family, beyond in BEYOND:
-        # Connecting a UDP socket sends nothing; it only chooses the way.
+        # Connecting a UDP socket sends nothing; it only selects the route.
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((beyond, 9))
             yield probe.getsockname()[0]
@@ -40,13 +40,13 @@ def own_addresses() -> Iterator[str]:
 
 
 def machine_names() -> frozenset[str]:
-    """Return the names by which other machines of a network may know this one."""
+    """Return the names by which other machines on the network may know this one."""
     name = socket.gethostname().lower().removesuffix(".")
     first = name.partition(".")[0]
     return frozenset({name, first, f"{first}.local"} if first else ())
 
 
 def is_of_network(host: str) -> bool:
-    """Return whether other machines can type an address."""
+    """Return whether other machines can reach an address."""
     address = ip_address(host)
     return not (address.is_loopback or address.is_link_local or address.is_unspecified)

@@ -22,7 +22,7 @@ from cw.server.session import Clock
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
 LONGEST_PATH: Final = 200
-"""Characters of a path that an error repeats."""
+"""Maximum characters of a path repeated in an error."""
 
 NO_SUCH_PAGE: Final = (
     "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
@@ -30,17 +30,17 @@ NO_SUCH_PAGE: Final = (
 )
 
 GAME: Final = "(/rooms/[^/]+)?"
-"""The address of a game, the one at the root or that of a room, without the slash at its end."""
+"""The path of a game, at the root or in a room, without the trailing slash."""
 
 STATUS: Final = frozenset({"circuit_wars.status", "room.status"})
-"""What pages of all sites may read."""
+"""Endpoints that pages of any site may read."""
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self';"
     " frame-ancestors "
 )
-"""The security policy of pages, without the list of sites that may embed them."""
+"""The content security policy of pages, without the list of sites that may embed them."""
 
 
 REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
@@ -49,17 +49,17 @@ REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
     Failure: (500, "Server error"),
     ArenaError: (400, "Invalid request"),
 }
-"""Status and title of the answer to each kind of error, the most specific first."""
+"""Status and title of the response for each kind of error, the most specific first."""
 
 
 class RoomConverter(BaseConverter):
-    """The name of a room in an address."""
+    """The name of a room in a URL."""
 
     regex = lobby.ROOM
 
 
 class TextConverter(PathConverter):
-    """The rest of an address, whatever a client has put there, a line break too."""
+    """The rest of a URL, whatever a client put there, even a line break."""
 
     regex = "(?s:[^/].*?)"
 
@@ -72,8 +72,8 @@ def create_server(
 ) -> Flask:
     """Return the application; without a limit in the settings, `TIMEOUT` of cw/game.py applies.
 
-    `session` is the game at its root, where somebody else leads that; `keep_replay` takes the
-    replays of games that are over. Raises UsageError if a setting is out of its range.
+    `session` is the game at its root, if another component runs that; `keep_replay` receives the
+    replays of finished games. Raises UsageError if a setting is out of range.
     """
     settings = settings or ServerSettings()
     app = bare_server(settings)
@@ -87,8 +87,8 @@ def create_server(
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
     if settings.desk or settings.rooms:
         app.config["ANY_NAME"] = STATUS
-        # Other origins may read the status, and that they may not play: of the routes that change
-        # the game they get no other answer.
+        # Other origins may read the status, including the refusal to let them play: routes that
+        # change the game never answer them anything else.
         players = [re.compile(rf"{re.escape(origin)}\Z") for origin in settings.origins]
         tagged = {"expose_headers": ["ETag"]}
         CORS(
@@ -105,7 +105,7 @@ def create_server(
 
 
 def bare_server(settings: ServerSettings) -> Flask:
-    """Return an application without a page: our files and templates, errors, and bounds."""
+    """Return an application without pages: our files and templates, errors, and limits."""
     # Some Windows registries call scripts text/plain, which browsers then refuse to run.
     mimetypes.add_type("text/javascript", ".js")
     app = Flask("cw", static_folder=str(asset("static")), template_folder=str(asset("templates")))
@@ -118,7 +118,7 @@ def bare_server(settings: ServerSettings) -> Flask:
     app.config["ANY_NAME"] = frozenset[str]()
     app.before_request(_refuse_other_names)
     app.before_request(_refuse_large_bodies)
-    # Which pages stand beside the monitor is not known here: the navigation shows those there are.
+    # The monitor does not know which pages exist beside it: the navigation shows those registered.
     app.context_processor(lambda: {"has": lambda pages: pages in app.blueprints})
     app.register_error_handler(HTTPException, _explain)
     app.register_error_handler(ArenaError, _refuse)
@@ -129,8 +129,8 @@ def bare_server(settings: ServerSettings) -> Flask:
 def _refuse_other_names() -> Response | None:
     """Refuse, with 403, a request under a name that is not ours, except for ANY_NAME's endpoints.
 
-    Any name can be made to lead to this machine, and under it a stranger's page looks like ours.
-    No browser leaves the name out. No page of ours is shown: its files are refused as well.
+    Any name can be pointed at this machine, and under it a stranger's page looks like ours. Every
+    browser sends the name. No page of ours is shown: its files are refused as well.
     """
     settings: ServerSettings = current_app.extensions["settings"]
     host = request.headers.get("Host")
@@ -148,7 +148,7 @@ def _refuse_other_names() -> Response | None:
 
 
 def _refuse_large_bodies() -> None:
-    """Let only the endpoints in LARGE_BODIES read more than LARGEST_REQUEST bytes."""
+    """Reject bodies over LARGEST_REQUEST bytes, except for the endpoints in LARGE_BODIES."""
     if request.endpoint in current_app.config["LARGE_BODIES"]:
         return
     request.max_content_length = LARGEST_REQUEST
@@ -157,26 +157,26 @@ def _refuse_large_bodies() -> None:
 
 
 def _explain(error: HTTPException) -> Response:
-    """Answer an HTTP error with a text; a redirection stays as it is."""
+    """Answer an HTTP error with a text; leave redirects as they are."""
     code = error.code or 500
     if code < 400:
         return cast(Response, error.get_response())
     text = error.description or ""
     if error.description == NotFound.description:
-        # People are led back by links; to programs the addresses that there are say more.
+        # Pages have links for people; a program is better served by the list of valid paths.
         text = f"there is no page {request.path[:LONGEST_PATH]}"
         text = text if _wants_html() else current_app.config["NO_SUCH_PAGE"]
     return _answer(code, error.name.capitalize(), text, dict(error.get_headers()))
 
 
 def _refuse(error: ArenaError) -> Response:
-    """Answer a request that is refused, cannot be served now, or has failed."""
+    """Answer a request that was refused, cannot be served now, or failed."""
     code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
     return _answer(code, title, str(error), {})
 
 
 def _answer(code: int, title: str, text: str, headers: Mapping[str, str]) -> Response:
-    """Answer with a page for a browser, with JSON for everyone else."""
+    """Answer a browser with a page, everyone else with JSON."""
     if _wants_html():
         kind, body = (
             "text/html; charset=utf-8",
@@ -188,7 +188,7 @@ def _answer(code: int, title: str, text: str, headers: Mapping[str, str]) -> Res
 
 
 def _wants_html() -> bool:
-    """Return whether a page is the best answer to a request."""
+    """Return whether HTML is the best response to a request."""
     return request.accept_mimetypes.best_match(("application/json", "text/html")) == "text/html"
 
 

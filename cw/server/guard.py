@@ -1,4 +1,4 @@
-"""Protection against other sites: requests that a browser marks as cross-site are refused."""
+"""Protection against other sites: refuses requests that a browser marks as cross-site."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ REFUSAL: Final = (
 
 
 def changes_the_game(view: Callable[P, Response]) -> Callable[P, Response]:
-    """Refuse requests for a view that come from pages of other sites."""
+    """Refuse requests to a view from pages of other sites."""
     return _guarded(view, refuse_other_sites)
 
 
 def plays(view: Callable[P, Response]) -> Callable[P, Response]:
-    """Refuse requests for a view that come from pages of sites that may not play."""
+    """Refuse requests to a view from pages of sites that may not play."""
     return _guarded(view, lambda: refuse_other_sites(_settings().origins))
 
 
@@ -43,7 +43,7 @@ def _guarded(view: Callable[P, Response], refuse: Callable[[], None]) -> Callabl
 
 
 def refuse_other_sites(allowed: Collection[str] = ()) -> None:
-    """Refuse, with 403, a request that comes from a page of another site, except allowed origins.
+    """Refuse, with 403, a request from a page of another site, except allowed origins.
 
     A plain HTTP client sends neither Origin nor Sec-Fetch-Site.
     """
@@ -57,7 +57,7 @@ def _settings() -> ServerSettings:
 
 
 def is_from_our_page() -> bool:
-    """Return whether no browser marks this request as made by a page of another origin."""
+    """Return whether no browser marks this request as coming from a page of another origin."""
     origin, host = request.headers.get("Origin"), request.headers.get("Host")
     foreign = origin is not None and origin != f"{request.scheme}://{host}"
     return not foreign and request.headers.get("Sec-Fetch-Site") in OWN_PAGES

@@ -1,4 +1,4 @@
-"""The lobby: the games in all rooms on one page, and those that ended recently."""
+"""The lobby: one page with the games in all rooms, and those that ended recently."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CircuitSnapshot: TypeAlias = Snapshot[State, Action]
 
 @routes.get("/")
 def page() -> AnyResponse:
-    """Return the lobby; with `?room=NAME`, redirect to that room, or explain what a name may be."""
+    """Return the lobby; with `?room=NAME`, redirect to that room, or explain valid names."""
     room = request.args.get("room", "").strip()
     if re.fullmatch(ROOM, room):
         return redirect(url_for("room.monitor", room=room), 303)
@@ -47,7 +47,7 @@ def page() -> AnyResponse:
 
 @routes.get("/list.json")
 def listed() -> Response:
-    """Return the state of all rooms and the games that ended recently; 304 if unchanged."""
+    """Return the state of all rooms and the recently ended games; 304 if unchanged."""
     rooms = _rooms()
     seen = rooms.look()
     tag = sha256("".join(snapshot.tag for snapshot in seen.values()).encode()).hexdigest()[:16]
@@ -66,7 +66,7 @@ def listed() -> Response:
 
 
 def room_document(name: str | None, snapshot: CircuitSnapshot) -> dict[str, Json]:
-    """Return the state of a game; the room of the game at the root is null."""
+    """Return the state of a game; `room` is null for the game at the root."""
     code = status_code(len(snapshot.teams), snapshot.state)
     return {
         "room": name,
@@ -82,7 +82,7 @@ def room_document(name: str | None, snapshot: CircuitSnapshot) -> dict[str, Json
 
 
 def finished_document(game: FinishedGame) -> dict[str, Json]:
-    """Return how a game has ended."""
+    """Return the result of a finished game."""
     room = room_document(game.room, game.snapshot)
     return {
         key: room[key] for key in ("room", "status_code", "status", "teams", "scores", "replay")
@@ -97,7 +97,7 @@ def monitor_of(name: str | None) -> str:
 
 
 def replay_address(replay: str) -> str | None:
-    """Return the address of a replay that was kept, None if it was not."""
+    """Return the URL of a stored replay, or None if it was not stored."""
     return url_for("replays.watch", name=replay) if replay else None
 
 

@@ -14,22 +14,22 @@ LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 """The names by which a browser on this machine reaches the server."""
 
 HOST: Final = r"(?P<host>[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
-"""A host, and perhaps a port, as browsers write them in lower case."""
+"""A host, optionally with a port, as browsers write them in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostNames:
-    """The names under which a server may be asked for its pages."""
+    """The names under which a server answers."""
 
     names: frozenset[str] = LOCAL_NAMES
     any_address: bool = False
-    """Whether every IP address counts as one: no resolver can make it lead to another machine."""
+    """Whether every IP address is accepted: no resolver can point one at another machine."""
 
     @classmethod
     def of(cls, host: str, *more: str) -> HostNames:
-        """Return the names of a server that listens at a host, and those in addition.
+        """Return the names of a server that listens at a host, plus additional ones.
 
-        Raises UsageError for text that is no host name.
+        Raises UsageError if a text is not a host name.
         """
         names = LOCAL_NAMES | {canonical(host), *map(read_name, more)}
         if not is_unspecified(host):
@@ -37,14 +37,14 @@ class HostNames:
         return cls(names | machine_names(), any_address=True)
 
     def include(self, header: str) -> bool:
-        """Return whether a Host header names this server, with any port: it may be forwarded."""
+        """Return whether a Host header names this server, on any port: it may be forwarded."""
         match = re.fullmatch(HOST, header.lower())
         name = canonical(match["host"]) if match else ""
         return name in self.names or (self.any_address and is_address(name))
 
 
 def read_name(text: str) -> str:
-    """Return a host name in the form in which names are compared; raise UsageError for others."""
+    """Return a host name in its canonical form; raise UsageError if invalid."""
     try:
         name = canonical(text.encode("idna").decode())
     except UnicodeError:
@@ -58,7 +58,7 @@ def read_name(text: str) -> str:
 
 
 def canonical(host: str) -> str:
-    """Return the one form of a host that may be written in several."""
+    """Return the canonical form of a host."""
     name = host.lower().removesuffix(".")
     bare = name.removeprefix("[").removesuffix("]")
     return ip_address(bare).compressed if is_address(bare) else name

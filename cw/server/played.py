@@ -15,13 +15,13 @@ from cw.server.session import Snapshot
 from cw.server.settings import ServerSettings
 
 CLIENT: Final = "client"
-"""What stands for the program of a team: nobody knows which one it was."""
+"""Placeholder for a team's program, which is unknown."""
 
 
 def replay_of_game(
     settings: ServerSettings, start: State, snapshot: Snapshot[State, Action]
 ) -> Document:
-    """Return the replay of a game that is over, as `cw replay verify` proves it."""
+    """Return the replay of a finished game, in a form that `cw replay verify` accepts."""
     record = MatchRecord(
         load_game(CircuitWars.name),
         {player: BotSpec(team, "exec", CLIENT) for player, team in enumerate(snapshot.teams, 1)},

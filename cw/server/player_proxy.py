@@ -1,4 +1,4 @@
-"""A proxy for each client: the server knows who is calling, and nobody can move for another."""
+"""A proxy per client: the server knows who is calling, and nobody can move for another."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from cw.server.wsgi import BACKLOG, WSGIApp, serving
 REFUSED: Final = "403 FORBIDDEN"
 
 READING: Final = re.compile(r"/(|status|history|static/.*)", re.DOTALL)
-"""Paths of the app that only read."""
+"""Read-only paths of the app."""
 
 MOST_PATHS: Final = 20
-"""Refused requests that are reported one by one; the rest are counted."""
+"""Refused requests that are reported one by one; the rest are only counted."""
 
 LONGEST_PATH: Final = 80
-"""Characters of the path of a refused request that are reported."""
+"""Maximum characters reported of a refused request's path."""
 
 Environ: TypeAlias = dict[str, Any]
 
@@ -42,22 +42,22 @@ NO_STATUS: Final[Mapping[str, Json]] = {}
 def path_of(environ: Environ) -> str:
     """Return the path as the app will see it; "" for a target that is not a path.
 
-    A request target may be `move/...` or `http:move/...`: without a slash at its beginning, the
-    app would add one.
+    A request target may be `move/...` or `http:move/...`: the app would add a missing slash at its
+    beginning.
     """
     path = str(environ.get("PATH_INFO", ""))
     return path if path.startswith("/") and not path.startswith("//") else ""
 
 
 class SpectatorApp:
-    """The app as spectators see it: nobody can play through it."""
+    """The app for spectators, who cannot play through it."""
 
     def __init__(self, app: WSGIApp) -> None:
-        """Show an app."""
+        """Wrap an app."""
         self.app = app
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Pass on what changes nothing."""
+        """Pass on read-only requests."""
         if environ["REQUEST_METHOD"] == "GET" and READING.fullmatch(path_of(environ)):
             return self.app(environ, start_response)
         why = "this address is for looking on: nobody plays here"
@@ -66,7 +66,7 @@ class SpectatorApp:
 
 @dataclass(slots=True)
 class Attempts:
-    """Refused requests of a client; only the first ones are kept."""
+    """Refused requests of a client; only the first ones are kept in full."""
 
     paths: list[str] = field(default_factory=list)
     count: int = 0
@@ -80,7 +80,7 @@ class Attempts:
                 self.paths.append(path[:LONGEST_PATH])
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each of the first ones, and one with the number of the others."""
+        """Return a sentence for each of the first ones, and one with the number of the rest."""
         texts = [f"it asked for {path!r}, which was refused" for path in self.paths]
         more = self.count - len(self.paths)
         return [*texts, f"{more} more of its requests were refused"] if more else texts
@@ -88,34 +88,33 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client that a proxy lets in."""
+    """A client that a proxy admits."""
 
     name: str
-    """That of its bot."""
+    """The name of its bot."""
     team: str
-    """The team id under which the server knows it, whatever id it registers."""
+    """The team id by which the server knows it, whatever id it registers."""
 
 
 class PlayerProxy:
-    """The app as one client may use it: it reads, registers once, and moves for itself only.
+    """The app as one client may use it: it reads, registers once, and moves only for itself.
 
-    Each client has a proxy of its own, so the team id that it registers need not identify it: the
-    proxy translates it. Anything else is refused and counted in `attempts`; it never reaches the
-    game.
+    Each client has its own proxy, so the team id that it registers need not be unique: the proxy
+    translates it. Anything else is refused and counted in `attempts`; it never reaches the game.
     """
 
     def __init__(self, app: WSGIApp, session: Session[Any, Any], client: Client) -> None:
-        """Let a client in that has not registered."""
+        """Create the proxy of a client that has not registered yet."""
         self.app = app
         self.session = session
         self.client = client
         self.own_id: str | None = None
-        """The team id that it has registered."""
+        """The team id that it registered."""
         self.attempts = Attempts()
         self._lock = Lock()
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Pass a request on, or refuse it."""
+        """Forward or refuse a request."""
         path = path_of(environ)
         kind, *rest = path.split("/")[1:] or [""]
         if environ["REQUEST_METHOD"] == "GET":
@@ -130,10 +129,9 @@ class PlayerProxy:
     def register(
         self, path: str, name: str, environ: Environ, start_response: Any
     ) -> Iterable[bytes]:
-        """Let the client register once, under any valid team id."""
+        """Register the client, once, under any valid team id."""
         with self._lock:
-            # Refused here, before the app: by a second registration a client would take the seat of
-            # its opponent.
+            # Refused here, before the app: a second registration would take the opponent's seat.
             if self.own_id is not None:
                 self.attempts.add(path)
                 refusal = TeamIdTaken(f"you have registered as {self.own_id} already")
@@ -144,14 +142,13 @@ class PlayerProxy:
                 return answered(start_response, "200 OK", protocol.not_registered(error))
             translated = {**environ, "PATH_INFO": f"/reg/{self.client.team}"}
             answer = self.app(translated, start_response)
-            # The app decides whether a seat is free; the proxy believes only what it can see
-            # seated.
+            # The app decides whether a seat is free; the proxy trusts only what it sees seated.
             if self.client.team in self.session.look().snapshot.teams:
                 self.own_id = name
             return answer
 
     def team_ids(self) -> dict[str, str]:
-        """Return what the client is told in place of team ids: its own is the one it registered."""
+        """Return the team ids as the client may see them: its own is the one it registered."""
         if self.own_id is None:
             return {}
         seated = self.session.look().snapshot.teams
@@ -162,7 +159,7 @@ class PlayerProxy:
     def move(
         self, path: str, rest: Sequence[str], environ: Environ, start_response: Any
     ) -> Iterable[bytes]:
-        """Let the client move for its own team."""
+        """Forward a move of the client for its own team."""
         # Refused requests count as attempts, not as illegal moves (decisions 0005): asking twice by
         # mistake must not lose a match.
         if rest[:1] != [self.own_id]:
@@ -184,7 +181,7 @@ class PlayerProxy:
         why: str,
         status: Mapping[str, Json] = NO_STATUS,
     ) -> Iterable[bytes]:
-        """Refuse a request, and count it; `status` is what the answer says besides."""
+        """Refuse and count a request; `status` holds additional members of the response."""
         self.attempts.add(str(environ.get("PATH_INFO", "")))
         return answered(start_response, REFUSED, {**status, "error": why})
 
@@ -199,7 +196,7 @@ def answered(start_response: Any, status: str, document: dict[str, Any]) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The Unix socket to which a client's forwarder connects, and the proxy behind it."""
+    """The Unix socket that a client's forwarder connects to, and the proxy behind it."""
 
     path: Path
     proxy: PlayerProxy
@@ -209,9 +206,9 @@ class Door:
 def player_proxies(
     app: WSGIApp, session: Session[Any, Any], clients: Iterable[Client]
 ) -> Iterator[dict[str, Door]]:
-    """Serve an app behind a Unix socket for each client while the block runs, by name."""
+    """Serve an app on a Unix socket for each client during the block; yield them by name."""
     with TemporaryDirectory(prefix=prefix("gate")) as folder, ExitStack() as servers:
-        # Programs in the sandbox are other users; each is shown its own folder only.
+        # Programs in the sandbox run as other users; each is shown only its own folder.
         Path(folder).chmod(0o711)
         doors = {}
         for number, client in enumerate(clients):

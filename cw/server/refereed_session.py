@@ -1,4 +1,4 @@
-"""The clients of a refereed match: what they send to the server reaches the referee."""
+"""The clients of a refereed match: passes what they send to the server on to the referee."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from cw.server.session import (
 )
 
 DECISION: Final = 30.0
-"""Seconds that the referee has to decide about a move; it needs far less than one."""
+"""Seconds that the referee has to decide on a move; it needs far less than one."""
 
 FAREWELL: Final = 2.0
-"""Seconds in which clients can see the end and exit."""
+"""Seconds that clients have to see the end and exit."""
 
 
 @dataclass(slots=True)
 class SentMove:
-    """A move that a client has sent."""
+    """A move sent by a client."""
 
     action: Any
-    """Or a Fault in its place."""
+    """The action, or a Fault in its place."""
     sent: float
-    """On the clock of the event loop."""
+    """When it was sent, on the clock of the event loop."""
     taken: bool = False
     decided: bool = False
 
@@ -53,22 +53,22 @@ class Inbox:
     """The moves of one client that the referee has not taken yet; used in the event loop only."""
 
     def __init__(self) -> None:
-        """Begin empty."""
+        """Create an empty inbox."""
         self._moves: deque[SentMove] = deque()
         self._arrived = asyncio.Event()
 
     def put(self, move: SentMove) -> None:
-        """Take in a move."""
+        """Add a move."""
         self._moves.append(move)
         self._arrived.set()
 
     async def look(self) -> SentMove:
-        """Wait for a move and leave it here."""
+        """Wait for a move without removing it."""
         await self._arrived.wait()
         return self._moves[0]
 
     async def take(self) -> SentMove:
-        """Wait for a move and take it."""
+        """Wait for a move and remove it."""
         move = await self.look()
         self._moves.popleft().taken = True
         if not self._moves:
@@ -78,7 +78,7 @@ class Inbox:
 
 @dataclass(frozen=True, slots=True)
 class OpenSeat:
-    """A seat for which a client may register now."""
+    """A seat open for registration."""
 
     player: Player
     form: TeamIdForm
@@ -89,15 +89,15 @@ class OpenSeat:
 class RefereedSession(Generic[State, Action]):
     """Hands registrations and moves to the event loop of a referee (see `session.Session`).
 
-    Routes call it in threads of the server. `move` waits until the referee has decided, so that
-    its answer shows what came of it. What there is to see is a frozen snapshot, which `show`
-    renews after every turn.
+    Routes call it in threads of the server. `move` waits until the referee has decided, so that its
+    response shows the result. The visible state is a frozen snapshot, which `show` replaces after
+    every turn.
     """
 
     def __init__(
         self, rules: Rules[State, Action, Any], start: State, limit: float | None, clock: Clock
     ) -> None:
-        """Make the session of a match that begins with `start`; to be called in the event loop."""
+        """Create the session of a match starting with `start`; call this in the event loop."""
         self._rules = rules
         self.start = start
         self.limit = limit
@@ -122,13 +122,13 @@ class RefereedSession(Generic[State, Action]):
         return Snapshot(tag, teams, state, turns, self._clock(), ends_at)
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
-        """Return the current state; the referee notices by itself who has left."""
+        """Return the current state; the referee itself notices who has left."""
         snapshot = self._snapshot
         left = None if snapshot.ends_at is None else max(0.0, snapshot.ends_at - self._clock())
         return Observation(snapshot, left)
 
     def register(self, team_id: str) -> Registration:
-        """Seat a team in the seat that the referee fills now, and return its place."""
+        """Seat a team in the currently open seat; return its place."""
         with self._changed:
             seat = self._open_seat
             if seat is None or self.over:
@@ -143,7 +143,7 @@ class RefereedSession(Generic[State, Action]):
             return Registration(number, self._snapshot.tag)
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
-        """Hand a move to the referee, wait for its decision, and look."""
+        """Hand a move to the referee, wait for its decision, and return the new state."""
         with self._changed:
             named = {name: player for player, name in self._teams.items()}
             if team_id not in named:
@@ -158,23 +158,23 @@ class RefereedSession(Generic[State, Action]):
             return self.look()
 
     def restart(self, seen: str | None = None) -> Observation[State, Action]:
-        """Raise UsageError: a refereed match is played once."""
+        """Raise UsageError: a refereed match is played only once."""
         raise UsageError("this match is played once: it cannot be restarted")
 
     def _tell(self, call: Callable[..., object], *values: object) -> None:
-        """Call something in the event loop, if it still runs."""
-        # The loop of the referee may have ended while a request of a client was still on its way.
+        """Call something in the event loop, if it is still running."""
+        # The referee's loop may have ended while a client's request was still on its way.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call, *values)
 
     def seat(self, player: Player, name: str) -> None:
-        """Let a player be seen under a name."""
+        """Show a player under a name."""
         with self._changed:
             self._teams[player] = name
             self._snapshot = self._pictured(self._snapshot.state, self._snapshot.turns, None)
 
     def show(self, record: MatchRecord, *, clock_runs: bool) -> None:
-        """Renew the snapshot after the start or a turn; all moves that were taken are decided."""
+        """Replace the snapshot after the start or a turn; all moves taken so far are decided."""
         with self._changed:
             self.over = record.outcome is not None
             runs = clock_runs and not self.over and self.limit is not None
@@ -186,14 +186,14 @@ class RefereedSession(Generic[State, Action]):
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Release everyone who is still waiting for a decision."""
+        """Release everyone still waiting for a decision."""
         with self._changed:
             self.over = True
             self._changed.notify_all()
 
     @contextmanager
     def open_seat(self, player: Player, form: TeamIdForm) -> Iterator[asyncio.Event]:
-        """Let one client register for a seat while the block runs; give what is set when it has."""
+        """Open a seat to one client during the block; yield an event set on registration."""
         registered = asyncio.Event()
         with self._changed:
             self._open_seat = OpenSeat(player, form, registered)
@@ -213,7 +213,8 @@ class RefereedSession(Generic[State, Action]):
         if len(self._teams) < len(self._inboxes):
             return NOT_STARTED
         if player in self._rules.to_move(self._snapshot.state):
-            # All could see that it is its turn, and the referee is about to ask for the move.
+            # Everyone could see that it is the player's turn, and the referee is about to ask for
+            # the move.
             await asyncio.get_running_loop().create_future()
         return Fault("illegal", f"it is not the turn of player {player}")
 
@@ -223,7 +224,7 @@ Start = Callable[[], Awaitable[StdioBot | Fault]]
 
 
 class ClientSeat:
-    """A program that is a client of our server: started when it shall register, then heard."""
+    """A client of our server: its program is started to register, then listened to."""
 
     transport: Transport = "client"
 
@@ -235,7 +236,7 @@ class ClientSeat:
         address: str,
         start: Start,
     ) -> None:
-        """Take the address of the server and what starts the client; nothing runs yet."""
+        """Store the server's address and what starts the client; nothing runs yet."""
         self._session = session
         self._address = address
         self._player = player
@@ -245,11 +246,11 @@ class ClientSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """Beginning and end of what it wrote to standard output and standard error."""
+        """Head and tail of its standard output and standard error."""
         return self._program.stderr if self._program else SILENT
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Wait for what the client is expected to do."""
+        """Wait for the client to register or move."""
         match cast(Expectation, query.message):
             case "registration":
                 return Answer(await self._register(query.limits), 0.0)
@@ -261,7 +262,8 @@ class ClientSeat:
         """Start the program, and wait until it has registered."""
         late = f"it has not registered within {limits.seconds:g} s: it must ask"
         why = f"{late} {self._address}/reg/<team_id> (the address is in CW_SERVER)"
-        # Open before the program runs: a quick one asks before its start has been noticed here.
+        # Opened before the program runs: a quick one registers before we notice that it has
+        # started.
         with self._session.open_seat(self._player, self._form) as registered:
             program = await self._start()
             if isinstance(program, Fault):
@@ -272,7 +274,7 @@ class ClientSeat:
         return Fault("startup", end.detail) if isinstance(end, Fault) else None
 
     async def _move(self, limits: QueryLimits) -> Answer:
-        """Wait for a move, for the end of the program, or until the time is up."""
+        """Wait for a move, the end of the program, or the time limit."""
         if self._program is None:
             return Answer(Fault("startup", "its program was not started"), 0.0)
         began, late = self._time(), f"no action within {limits.seconds:g} s"
@@ -293,7 +295,7 @@ class ClientSeat:
 
 
 async def first_of(program: StdioBot, awaited: Awaitable[Any], seconds: float, late: str) -> Any:
-    """Return what is awaited, or the fault of a program that has ended or is late."""
+    """Return the awaited value, or the fault of a program that ended or is late."""
     hearing = asyncio.ensure_future(awaited)
     ending = asyncio.ensure_future(program.wait_ended())
     try:
@@ -311,12 +313,12 @@ async def first_of(program: StdioBot, awaited: Awaitable[Any], seconds: float, l
 
 
 class AnnouncedSeat:
-    """A seat of this process in a match with clients: it registers at once."""
+    """A seat in this process, in a match with clients: it registers at once."""
 
     def __init__(
         self, seat: Seat, session: RefereedSession[Any, Any], player: Player, name: str
     ) -> None:
-        """Know under which name it registers."""
+        """Store the name under which it registers."""
         self._seat = seat
         self._session = session
         self._player = player

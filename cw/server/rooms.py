@@ -1,4 +1,4 @@
-"""The games of one server: the one at its root, and the rooms."""
+"""The games of one server: the one at its root, and those in rooms."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cw.server.settings import ServerSettings
 
 MOST_ROOMS: Final = 256
 IDLE: Final = 3600.0
-"""Seconds without a registration or a move after which a room may be replaced by another."""
+"""Seconds without a registration or a move after which another room may replace this one."""
 
 MOST_FINISHED: Final = 50
-"""Finished games that are remembered: the most recent ones."""
+"""Number of finished games that are remembered, the most recent ones."""
 
 KeepReplay: TypeAlias = Callable[[Document], str]
 """Stores a replay and returns its name; "" if that failed."""
@@ -33,10 +33,10 @@ CircuitObservation: TypeAlias = Observation[State, Action]
 
 
 class StatusPage:
-    """The status document as text, printed once per snapshot; only the clock differs."""
+    """The status document as text, serialized once per snapshot; only the clock changes."""
 
     def __init__(self) -> None:
-        """Start with nothing printed."""
+        """Start without a cached text."""
         self._printed: tuple[str, str, str] = ("", "", "")
 
     def render(self, observation: CircuitObservation) -> str:
@@ -65,7 +65,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class FinishedGame:
-    """A game of two teams that is over."""
+    """A finished game between two teams."""
 
     room: str | None
     """Where it was played; None is the root."""
@@ -73,7 +73,7 @@ class FinishedGame:
 
 
 class RoomRegistry:
-    """The game at the root of the server, and up to 256 rooms that are made when used."""
+    """The game at the root of the server, and up to 256 rooms, created on demand."""
 
     def __init__(
         self,
@@ -82,10 +82,10 @@ class RoomRegistry:
         session: CircuitSession | None = None,
         keep_replay: KeepReplay | None = None,
     ) -> None:
-        """Open the rooms; raise UsageError if a setting is out of its range.
+        """Create the rooms; raise UsageError if a setting is out of range.
 
-        `session` is the game at the root, where somebody else leads that. `keep_replay` takes the
-        replays of games that are over; None where they are not kept.
+        `session` is the game at the root, if another component runs that. `keep_replay` receives
+        the replays of finished games; None if they are not stored.
         """
         self._start = CircuitWars().new(
             2, settings.seed, size=settings.size, openings=settings.openings
@@ -114,11 +114,11 @@ class RoomRegistry:
 
     @property
     def are_kept(self) -> bool:
-        """Return whether the replays of games that are over are kept."""
+        """Whether the replays of finished games are stored."""
         return self._keep_replay is not None
 
     def _take_in(self, room: str | None, snapshot: Snapshot[State, Action]) -> str:
-        """Remember a game that is over, and keep its replay; return the name of that."""
+        """Record a finished game, and store its replay; return the replay's name."""
         name = ""
         if self._keep_replay is not None:
             name = self._keep_replay(replay_of_game(self._settings, self._start, snapshot))
@@ -126,24 +126,24 @@ class RoomRegistry:
         return name
 
     def look(self) -> dict[str | None, Snapshot[State, Action]]:
-        """Return what there is to see in all rooms; None is the game at the root, if any."""
+        """Return the snapshots of all rooms; the key None is the game at the root, if any."""
         root = [(None, self._main)] if self._has_desk else []
         rooms = [*root, *list(self._rooms.items())]
         return {name: room.session.look().snapshot for name, room in rooms}
 
     def finished(self) -> list[FinishedGame]:
-        """Return the games that ended recently, the latest first, without their turns."""
+        """Return the recently finished games, the latest first, without their turns."""
         return list(self._finished)
 
     def find(self, room: str | None) -> Room:
-        """Return the game of a room, empty if nobody has registered there; None: the root."""
+        """Return the game of a room, or of the root if None; empty if nobody registered there."""
         return self._main if room is None else self._rooms.get(room, self._vacant)
 
     def enter(self, room: str | None) -> Room:
         """Return the game of a room, creating the room if it is new.
 
-        If there are too many rooms, the one that has been idle for longest is removed;
-        raises CapacityError if a game is going on in each.
+        If there are too many rooms, removes the one that has been idle longest; raises
+        CapacityError if all of them have a game in progress.
         """
         with self._lock:
             if room is not None and room not in self._rooms:
@@ -164,6 +164,6 @@ class RoomRegistry:
 
     def _is_free(self, snapshot: Snapshot[State, Action]) -> bool:
         idle = self._clock() - snapshot.since > IDLE
-        # Rooms without players count as free, else refused registrations could fill the server
+        # Rooms without players count as free; otherwise refused registrations could fill the server
         # (decisions 0001).
         return idle or not snapshot.teams or snapshot.state.ended is not None

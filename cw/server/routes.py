@@ -25,20 +25,20 @@ from cw.server.rooms import CircuitObservation, Room, RoomRegistry
 from cw.server.settings import ServerSettings
 
 TEAM_IDS: Final = "cw.team_ids"
-"""In the environment of a request: what is told in place of some team ids (see `PlayerProxy`)."""
+"""Key of the request environment: replacements for team ids in responses (see `PlayerProxy`)."""
 
 routes = Blueprint("circuit_wars", __name__)
 
 TAG: Final = re.compile("[0-9a-f]{12}-[0-9]+")
-"""The tags of snapshots."""
+"""The form of snapshot tags."""
 
 MONITOR: Final = "X-Monitor"
-"""The header of our own monitor: any other page may be a player."""
+"""A header sent by our own monitor: any other page may be a player."""
 
 
 @routes.get("/")
 def monitor(room: str | None = None) -> Response:
-    """Return the page on which the game is watched."""
+    """Return the page for watching the game."""
     page = make_response(render_template("monitor.html", room=room, restart=_settings().restart))
     page.headers["Cache-Control"] = "no-cache"
     return page
@@ -46,7 +46,7 @@ def monitor(room: str | None = None) -> Response:
 
 @routes.get("/status")
 def status(room: str | None = None) -> Response:
-    """Return the status document; 304 if nothing but the clock has changed since the ETag."""
+    """Return the status document; 304 if only the clock has changed since the ETag."""
     playing = _rooms().find(room)
     observation = playing.session.look(as_client=MONITOR not in request.headers)
     tag = observation.snapshot.tag
@@ -62,7 +62,7 @@ def status(room: str | None = None) -> Response:
 @routes.get("/reg/<text:team_id>")
 @plays
 def reg(team_id: str, room: str | None = None) -> Response:
-    """Register a team; the ETag is that of the status that began with it."""
+    """Register a team; the ETag is that of the resulting status."""
     try:
         place = _enter(room).session.register(team_id)
     except RegistrationError as refusal:
@@ -77,7 +77,7 @@ def reg(team_id: str, room: str | None = None) -> Response:
 @routes.get("/move/<team_id>/<text:move>")
 @plays
 def move(team_id: str, move: str, room: str | None = None) -> Response:
-    """Make a move, and give the status document after it."""
+    """Make a move; return the resulting status document."""
     playing = _rooms().find(room)
     try:
         observation = playing.session.move(team_id, move)
@@ -89,7 +89,7 @@ def move(team_id: str, move: str, room: str | None = None) -> Response:
 @routes.get("/restart")
 @plays
 def restart(room: str | None = None) -> Response:
-    """Forget both teams and begin a new game (development only).
+    """Remove both teams and begin a new game (development only).
 
     With `?seen=` and the tag of a status, only if nothing has changed since.
     """
@@ -104,7 +104,7 @@ def restart(room: str | None = None) -> Response:
 
 @routes.get("/history")
 def history(room: str | None = None) -> Response:
-    """Return what the monitor shows besides the status: teams, moves, why the game ended."""
+    """Return what the monitor shows besides the status: teams, moves, the reason for the end."""
     session = _rooms().find(room).session
     snapshot = session.look().snapshot
     turns = [turn.actions for turn in snapshot.turns]
@@ -118,12 +118,12 @@ def history(room: str | None = None) -> Response:
 
 
 def etag(tag: str) -> dict[str, str]:
-    """Return the header with the tag of a snapshot; weak, as the clock of the document runs on."""
+    """Return the ETag header of a snapshot; weak, as the clock in the document keeps running."""
     return {"ETag": f'W/"{tag}"'}
 
 
 def seen_tag() -> str | None:
-    """Return the tag that a client has seen, None if it names none; refuse what is no tag."""
+    """Return the tag that a client has seen, or None; refuse anything else."""
     seen = request.args.get("seen")
     if seen is None:
         return None
@@ -155,7 +155,7 @@ def _status(playing: Room, observation: CircuitObservation) -> Response:
 
 
 def _refused(playing: Room, refusal: ArenaError, code: int) -> Response:
-    """Answer that nothing has changed, and why, with the status as it is."""
+    """Return the refusal with its reason, and the unchanged status."""
     snapshot, time_left = playing.session.look()
     document = protocol.status_document(len(snapshot.teams), snapshot.state, time_left)
     return _json(document | {"error": str(refusal)}, code)

@@ -1,4 +1,4 @@
-"""Clients of this server: who has registered, what they see, and the match they play."""
+"""Clients of this server: who is registered, what they see, and the match they play."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from cw.games.rules import Action, Fault, Rules, State, View
 Clock: TypeAlias = Callable[[], float]
 
 ABSENCE: Final = 20.0
-"""Seconds without a request of a program after which a team that waits for another one is gone."""
+"""Seconds without a request from its program after which a waiting team counts as absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class TeamIdForm:
-    """What a team may call itself."""
+    """The form of valid team ids."""
 
     pattern: re.Pattern[str]
     words: str
 
     def check(self, team_id: str) -> None:
-        """Raise InvalidTeamId, with what to do about it, for an id of another form."""
+        """Raise InvalidTeamId, saying what to do, if an id is malformed."""
         if not self.pattern.fullmatch(team_id):
             raise InvalidTeamId(
                 f"the team id {team_id[:60]!r} is not valid: it must be {self.words};"
@@ -56,11 +56,11 @@ class Snapshot(Generic[State, Action]):
     ends_at: float | None
     """When the current turn times out, on the session's clock; None if no clock runs."""
     replay: str = ""
-    """The name of the replay of a game that is over; "" where none is kept."""
+    """The name of a finished game's replay; "" if none is stored."""
 
 
 Keep: TypeAlias = Callable[[Snapshot[Any, Any]], str]
-"""Takes in a game of two teams that is over, and returns the name of its replay, "" for none."""
+"""Stores a finished game of two teams; returns the name of its replay, or ""."""
 
 
 class Observation(NamedTuple, Generic[State, Action]):
@@ -71,39 +71,39 @@ class Observation(NamedTuple, Generic[State, Action]):
 
 
 class Registration(NamedTuple):
-    """The place of a team that has registered."""
+    """The place of a newly registered team."""
 
     player: int
     """Its number, from 1."""
     tag: str
-    """The tag of the state that began with it."""
+    """The tag of the resulting state."""
 
 
 class Session(Protocol[State, Action]):
     """What the routes of a game need: clients register, send moves, and look."""
 
     limit: float | None
-    """Seconds for a turn, None for no limit."""
+    """Seconds per turn, or None for no limit."""
     start: State
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
-        """Return the current state; `as_client`: a program asks, not a page."""
+        """Return the current state; `as_client` if a program asks, not a page."""
 
     def register(self, team_id: str) -> Registration:
-        """Seat a team and return its place; raise a RegistrationError with what to do."""
+        """Seat a team and return its place; raise a RegistrationError saying what to do."""
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
-        """Take an action of a team and look; raise UnknownTeam if it is not registered."""
+        """Take a team's action and return the new state; raise UnknownTeam if not registered."""
 
     def restart(self, seen: str | None = None) -> Observation[State, Action]:
-        """Forget teams and match, and look at the new one.
+        """Remove teams and match; return the new state.
 
-        With the tag of a snapshot, raise MatchChanged and forget nothing if there is another one.
+        If `seen` is given and not the current tag, raises MatchChanged and removes nothing.
         """
 
 
 def already_started(*, is_over: bool = False) -> GameStarted:
-    """Return the refusal of a registration for which no seat is free."""
+    """Return the refusal of a registration when no seat is free."""
     if is_over:
         return GameStarted("you cannot join, the game is over: the next one begins with a restart")
     return GameStarted(
@@ -113,19 +113,19 @@ def already_started(*, is_over: bool = False) -> GameStarted:
 
 
 def duplicate(team_id: str, when_free: str = "") -> TeamIdTaken:
-    """Return the refusal of a second registration of a name, and when that is free."""
+    """Return the refusal of a name that is already registered, and when it becomes free."""
     return TeamIdTaken(
         f"the team id {team_id!r} is taken: choose another and register again{when_free}"
     )
 
 
 def unknown(team_id: str) -> UnknownTeam:
-    """Return the refusal of a move by a team that is not registered."""
+    """Return the refusal of a move by an unregistered team."""
     return UnknownTeam(f"there is no team {team_id[:60]!r} in this game: register it first")
 
 
 def changed() -> MatchChanged:
-    """Return the refusal of a restart by a client that has seen an earlier state."""
+    """Return the refusal of a restart by a client that saw an earlier state."""
     return MatchChanged(
         "nothing was restarted, as the match has changed since you looked: register, or look again"
     )
@@ -137,10 +137,10 @@ NOT_STARTED: Final = Fault("illegal", "the game has not started yet: wait for th
 class MatchSession(Generic[State, Action, View]):
     """Seats two clients, player 1 first, and takes their moves; thread-safe.
 
-    `limit` is the time for a turn in seconds, None for no limit. The clock of the first turn
-    starts when the second team registers. Until then the first one has to ask now and then:
-    without a request of a program for ABSENCE seconds its seat is free again. Without a limit
-    nobody is ever late, and a seat is kept.
+    `limit` is the time for a turn in seconds, or None. The clock of the first turn starts when the
+    second team registers. Until then the first team has to poll: after ABSENCE seconds without a
+    request from its program, its seat is free again. Without a limit nobody is ever late, and seats
+    are kept.
     """
 
     def __init__(  # noqa: PLR0913 - each of them is a thing of its own
@@ -186,7 +186,7 @@ class MatchSession(Generic[State, Action, View]):
         self._snapshot = replace(snapshot, replay=self._keep(snapshot)) if is_played else snapshot
 
     def look(self, *, as_client: bool = False) -> Observation[State, Action]:
-        """Return the current state, after timing out who is late and removing who has vanished."""
+        """Return the current state, after timing out late players and freeing absent seats."""
         with self._lock:
             now = self._clock()
             self._free_seat(now)
@@ -195,13 +195,13 @@ class MatchSession(Generic[State, Action, View]):
             return self._look(now)
 
     def _free_seat(self, now: float) -> None:
-        """Forget a team that has vanished while it waited for another one."""
+        """Free the seat of a team that vanished while waiting for an opponent."""
         waits = 0 < len(self._teams) < len(self._seats) and self._match.outcome is None
         if waits and self.limit is not None and now - self._heard > ABSENCE:
             self._reset()
 
     def _when_free(self) -> str:
-        """Say when a team that waits loses its seat."""
+        """Return when a waiting team's seat becomes free, for a message."""
         if self.limit is None:
             return ""
         return f"; if its program has ended, its seat is free after {ABSENCE:g} s"
@@ -220,7 +220,7 @@ class MatchSession(Generic[State, Action, View]):
     def register(self, team_id: str) -> Registration:
         """Seat a team and return its place; the last one starts the clock.
 
-        Raises InvalidTeamId, GameStarted or TeamIdTaken, with what to do about it.
+        Raises InvalidTeamId, GameStarted or TeamIdTaken, saying what to do.
         """
         self._team_ids.check(team_id)
         with self._lock:
@@ -239,10 +239,10 @@ class MatchSession(Generic[State, Action, View]):
             return Registration(len(self._teams), self._snapshot.tag)
 
     def move(self, team_id: str, action: Action | Fault) -> Observation[State, Action]:
-        """Take a team's action, or a fault in its place, and look.
+        """Take a team's action, or a fault in its place; return the new state.
 
-        Before the game has started it is out of turn. Raises UnknownTeam, and nothing changes, if
-        the team is not registered.
+        Before the game has started it is out of turn. If the team is not registered, raises
+        UnknownTeam and changes nothing.
         """
         with self._lock:
             now = self._clock()
@@ -259,14 +259,14 @@ class MatchSession(Generic[State, Action, View]):
             return self._look(now)
 
     def restart(self, seen: str | None = None) -> Observation[State, Action]:
-        """Forget teams and match, and look at the new one.
+        """Remove teams and match; return the new state.
 
-        Raises MatchChanged, and forgets nothing, if `seen` is the tag of an earlier snapshot.
+        If `seen` is the tag of an earlier snapshot, raises MatchChanged and removes nothing.
         """
         with self._lock:
             now = self._clock()
             self._free_seat(now)
-            # Whoever restarts may be the first to see that somebody was late.
+            # This call may be the first to notice that somebody was late.
             if seen not in (None, self._look(now).snapshot.tag):
                 raise changed()
             self._reset()

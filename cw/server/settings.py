@@ -15,7 +15,7 @@ from cw.server.names import HOST, HostNames
 from cw.server.session import SHORT, TeamIdForm
 
 LARGEST_REQUEST: Final = 16 * 1024
-"""Bytes of a request's head, and of its body; uploads of replays have a limit of their own."""
+"""Bytes of a request's head, and of its body; uploads of replays have their own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,30 +23,30 @@ class ServerSettings:
     """The settings of a Circuit Wars server."""
 
     timeout: float | None = None
-    """Seconds for a turn, -1 for no limit; None takes `TIMEOUT` of cw/game.py."""
+    """Seconds per turn, -1 for no limit; None uses `TIMEOUT` of cw/game.py."""
     size: int = 7
     """Squares on each side of the board: odd, 1 to 31."""
     openings: int = 0
-    """Random segments with which every game starts."""
+    """Number of random segments at the start of every game."""
     seed: int = 0
-    """The seed they are drawn from."""
+    """The seed for drawing them."""
     desk: bool = True
     """Whether a game is played at the root."""
     rooms: bool = True
-    """Whether further games are played under /rooms/."""
+    """Whether there are more games under /rooms/."""
     restart: bool = True
     """Whether /restart exists: for development only."""
     team_ids: TeamIdForm = SHORT
-    """What a team may call itself."""
+    """The form of valid team ids."""
     names: HostNames = field(default_factory=HostNames)
     """The host names at which the server answers."""
     further_names: str = ""
-    """How the owner allows another one, in words."""
+    """How the owner allows another one, for a message."""
     origins: frozenset[str] = frozenset()
-    """The origins of other sites whose pages may play, as `read_origin` returns them."""
+    """Origins of other sites whose pages may play, as returned by `read_origin`."""
 
     def time_limit(self) -> float | None:
-        """Return the seconds for a turn, None for no limit; raise UsageError for anything else."""
+        """Return the seconds per turn, or None for no limit; raise UsageError if invalid."""
         return time_limit(game.TIMEOUT if self.timeout is None else self.timeout)
 
 
@@ -54,7 +54,7 @@ ORIGIN: Final = re.compile(f"https?://{HOST}", re.IGNORECASE)
 
 
 def read_origin(text: str) -> str:
-    """Return an origin as browsers send it; raise UsageError for anything else."""
+    """Return an origin in the form that browsers send; raise UsageError if invalid."""
     try:
         if not ORIGIN.fullmatch(text):
             raise ValueError

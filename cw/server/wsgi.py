@@ -28,35 +28,37 @@ WSGIApp: TypeAlias = Callable[[dict[str, Any], Any], Iterable[bytes]]
 THREADS = 8
 LANE_THREADS = 2
 QUICK = ("/health", "/static/")
-"""Prefixes of paths that are answered without waiting for anything."""
+"""Prefixes of paths that are served without waiting for anything."""
 
 CROWDED = ("/workshop/",)
-"""Prefixes of paths that a whole class may ask for at the same moment."""
+"""Prefixes of paths that a whole class may request at the same moment."""
 
 MOST_CONNECTIONS = 1000
-"""A class of 50 games keeps 150 connections open, and each browser several."""
+"""Enough for a class: 50 games keep 150 connections open, and each browser has several."""
 
 SPARE = 50
-"""Connections below the most from which on the idlest end, so that a new one is always taken."""
+"""Idle connections are closed once fewer than this many are left, so new ones are always
+accepted.
+"""
 
 MOST_OF_ONE_ADDRESS = 500
-"""Of one address; a class behind one router has one, and so has everything on this machine."""
+"""Per address; a class behind one router shares one, and so does everything on this machine."""
 
 HAS_POLL = hasattr(select, "poll")
-"""Where it is missing, on Windows, there is select with its limit of connections."""
+"""Without it, on Windows, there is only select with its limit of connections."""
 
 BACKLOG = 1024
-"""Connections that wait to be accepted."""
+"""Connections waiting to be accepted."""
 
 LEAVING = 1
-"""Seconds that the requests in flight have when the process is told to end."""
+"""Seconds for requests in flight when the process is told to end."""
 
 FINISHING = 5
-"""Seconds that they have where the process goes on: whoever played a match hears how it ended."""
+"""Seconds for them if the process goes on, so that players learn how their match ended."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the server's socket, port 0 for any free one; raise UsageError with what to do."""
+    """Open the server's socket, port 0 for any free one; raise UsageError saying what to do."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -80,29 +82,30 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 class Parser(HTTPRequestParser):
-    """A request as it comes in; one that cannot be read is answered with 400."""
+    """An incoming request; one that cannot be parsed is answered with 400."""
 
     path = ""
-    """That of a request whose first line cannot be read."""
+    """The path, if the first line of the request cannot be parsed."""
     headers: dict[str, str]
     proxy_netloc: str
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the first line and the headers; raise ParsingError if they cannot be read."""
+        """Parse the first line and the headers; raise ParsingError if that fails."""
         try:
             super().parse_header(header_plus)
         except ValueError as error:
-            # Python reads neither the address `http://[` nor a length of 5000 digits.
+            # Python rejects the address `http://[`, and a length of 5000 digits.
             raise ParsingError(f"The request cannot be read: {error}") from None
         if self.proxy_netloc:
-            # Of a target `http://host/path` the host counts, whatever the header says (RFC 9112).
+            # For a target `http://host/path`, this host counts, whatever the header says (RFC
+            # 9112).
             self.headers["HOST"] = self.proxy_netloc
 
     def received(self, data: bytes) -> int:
-        """Take in what has come, and return how many bytes belong to this request."""
+        """Parse incoming data; return how many bytes belong to this request."""
         consumed: int = super().received(data)
         if self.completed:
-            # Else "100 Continue" would be the whole answer to a request that is refused.
+            # Otherwise "100 Continue" would be the whole response to a refused request.
             self.expect_continue = False
         return consumed
 
@@ -110,12 +113,12 @@ class Parser(HTTPRequestParser):
 class KeepAliveTask(WSGITask):
     """A request whose connection stays open after a 304.
 
-    waitress ends the connection after every answer without a length, to mark where it ends; a 304
-    has no body, and a monitor gets five a second.
+    waitress closes the connection after every response without a length, to mark its end; a 304 has
+    no body, and a monitor gets five a second.
     """
 
     def set_close_on_finish(self) -> None:
-        """Leave the connection open after a 304 unless the client asked to close it."""
+        """Keep the connection open after a 304 unless the client asked to close it."""
         headers = cast(HTTPRequestParser, self.request).headers
         closes = headers.get("CONNECTION", "").lower() == "close"
         if closes or self.version != "1.1" or not self.status.startswith("304"):
@@ -129,7 +132,7 @@ class Channel(HTTPChannel):
     task_class = KeepAliveTask
 
     def __init__(self, server: Any, connection: Any, address: Any, *rest: Any, **more: Any) -> None:
-        """Take a connection; where there are too many, the one that is idle for longest ends."""
+        """Accept a connection; if there are too many, close the one that has been idle longest."""
         super().__init__(server, connection, address, *rest, **more)
         longest = longest_idle(server.active_channels.values(), self)
         if longest is not None:
@@ -137,14 +140,14 @@ class Channel(HTTPChannel):
 
 
 class Lanes(ThreadedTaskDispatcher):
-    """The threads that answer requests, and two more for each of two kinds.
+    """The threads that answer requests, plus two for each of two kinds.
 
-    So a process says that it lives, and gives out its files, while all others wait for a database;
-    and pages do not wait behind the runs of a class.
+    So health checks and static files are served while all other threads wait for a database, and
+    pages do not queue behind the runs of a class.
     """
 
     def __init__(self) -> None:
-        """Begin with the threads of all."""
+        """Start the threads of all kinds."""
         super().__init__()
         self.lanes = {prefixes: ThreadedTaskDispatcher() for prefixes in (QUICK, CROWDED)}
         for lane in self.lanes.values():
@@ -152,7 +155,7 @@ class Lanes(ThreadedTaskDispatcher):
         self.set_thread_count(THREADS)
 
     def add_task(self, task: Any) -> None:
-        """Have the next request of a connection answered."""
+        """Queue the next request of a connection."""
         path = task.requests[0].path if task.requests else ""
         for prefixes, lane in self.lanes.items():
             if path.startswith(prefixes):
@@ -161,26 +164,26 @@ class Lanes(ThreadedTaskDispatcher):
         super().add_task(task)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = LEAVING) -> bool:
-        """End all threads, within so many seconds; return whether waiting requests were given up.
+        """End all threads within `timeout` seconds; return whether waiting requests were dropped.
 
-        Who waits for something longer than that is left: its thread ends with the process.
+        A thread that is still waiting then is abandoned: it ends with the process.
         """
         ends = monotonic() + timeout
-        # All are told first, so that one time is enough for all.
+        # Signal all of them first, so that their time runs in parallel.
         for lane in self.lanes.values():
             lane.set_thread_count(0)
         is_given_up = super().shutdown(cancel_pending, timeout)
         for lane in self.lanes.values():
-            # What is left of it, as a thread that waits for nothing takes a moment to end, too.
+            # The remaining time, as even an idle thread takes a moment to end.
             lane.shutdown(cancel_pending, max(0, ends - monotonic()))  # type: ignore[arg-type]
         return bool(is_given_up)
 
 
 def longest_idle(channels: Iterable[Any], newest: Any) -> Any | None:
-    """Return the connection that shall end for the newest one, None if there is room.
+    """Return the connection to close for the newest one, or None if there is room.
 
-    The address with too many of them makes room itself, so that nobody else is shut out by it.
-    One whose request is answered never ends for another.
+    An address with too many connections gives up one of its own, so that it cannot shut out others.
+    A connection with a request in progress is never closed.
     """
     others = [channel for channel in channels if channel is not newest and not channel.will_close]
     neighbours = [channel for channel in others if channel.addr[0] == newest.addr[0]]
@@ -193,9 +196,9 @@ def longest_idle(channels: Iterable[Any], newest: Any) -> Any | None:
 
 
 def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any]) -> Any:
-    """Put waitress around the app, on an open socket; all that it opens stands in `channels`.
+    """Put waitress around the app, on an open socket; `channels` collects everything it opens.
 
-    A Flask app says how large the body of a request may be in its MAX_CONTENT_LENGTH.
+    A Flask app sets the maximum size of request bodies in its MAX_CONTENT_LENGTH.
     """
     largest = app.config["MAX_CONTENT_LENGTH"] if isinstance(app, Flask) else None
     server: Any = create_server(
@@ -207,10 +210,10 @@ def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any])
         connection_limit=MOST_CONNECTIONS,
         backlog=BACKLOG,
         max_request_header_size=LARGEST_REQUEST,
-        # A body of this size is refused already.
+        # waitress already refuses a body of exactly this size.
         max_request_body_size=(largest or LARGEST_REQUEST) + 1,
         asyncore_use_poll=HAS_POLL,
-        # An app behind proxies judges by itself whose headers it believes.
+        # An app behind proxies decides itself whose headers to trust.
         clear_untrusted_proxy_headers=not (isinstance(app, Flask) and app.config.get("FORWARDED")),
         ident="Circuit Wars",
     )
@@ -218,7 +221,7 @@ def make_server(app: WSGIApp, listener: socket.socket, channels: dict[int, Any])
     return server
 
 
-# A request that waits for a thread is no news: the class bench has a queue most of the time.
+# A request that waits for a thread is nothing unusual: the class bench usually has a queue.
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
@@ -229,7 +232,7 @@ def serve(app: Flask, listener: socket.socket) -> None:
 
 @contextmanager
 def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
-    """Serve in a thread while the block runs; gives the base address."""
+    """Serve in a thread during the block; yield the base address."""
     channels: dict[int, Any] = {}
     server = make_server(app, listener, channels)
     stopping = Event()
@@ -243,7 +246,7 @@ def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
     try:
         yield address_of(listener)
     finally:
-        # All who could use a socket have ended before the sockets are closed.
+        # Everything that could use a socket must end before the sockets are closed.
         stopping.set()
         server.pull_trigger()
         thread.join()
@@ -252,7 +255,7 @@ def serving(app: WSGIApp, listener: socket.socket) -> Iterator[str]:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the base address under which a browser on this machine reaches the socket."""
+    """Return the base address at which a browser on this machine reaches the socket."""
     if listener.family not in (socket.AF_INET, socket.AF_INET6):
         return str(listener.getsockname())
     host, port = listener.getsockname()[:2]

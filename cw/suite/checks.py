@@ -1,4 +1,4 @@
-"""All checks by name, in the order in which they are made."""
+"""All checks by name, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw.suite import document_checks, part_checks, rules_checks
 from cw.suite.subject import Subject
 
 Check: TypeAlias = Callable[[Subject], None]
-"""Raises BrokenPromise, or what the code of the game raises; its docstring says what holds."""
+"""Raises BrokenPromise, or any error of the game's code; its docstring says what is checked."""
 
 ALL: Final[tuple[Check, ...]] = (
     rules_checks.name,
@@ -38,5 +38,5 @@ CHECKS: Final[Mapping[str, Check]] = {check.__name__: check for check in ALL}
 
 
 def sentence_of(check: Check) -> str:
-    """Return what a check looks at, without the words that every one begins with."""
+    """Return what a check verifies: its first line without "Check that"."""
     return (check.__doc__ or "").removeprefix("Check that ").partition("\n")[0].rstrip(".")

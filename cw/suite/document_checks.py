@@ -1,4 +1,4 @@
-"""What the documents of every game do: they survive, and refuse what they are not."""
+"""Checks on the documents of every game: they round-trip, and invalid ones are rejected."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cw.suite.subject import BrokenPromise, Subject, require
 T = TypeVar("T")
 
 LONGEST: Final = 1000
-"""Characters of a refusal."""
+"""Maximum characters of a rejection message."""
 
 
 def nested(depth: int) -> Json:
-    """Return lists in lists."""
+    """Return nested lists."""
     document: Json = 1
     for _ in range(depth):
         document = [document]
@@ -31,11 +31,11 @@ AWKWARD: Final[tuple[Json, ...]] = (
     {"\ud800": 1}, {"1": 1}, {"fault": "timeout"}, {"fault": "\ud800"}, {"fault": [], "error": 7},
     nested(5000), {"fault": nested(5000)},
 )  # fmt: skip
-"""Values that JSON can hold and that readers trip over."""
+"""Valid JSON values that readers often fail on."""
 
 
 def survival(subject: Subject) -> None:
-    """Check that states and actions survive their JSON."""
+    """Check that states and actions survive a round trip through JSON."""
     rules, codec = subject.game.rules, subject.game.codec
     for state, actions in subject.some(6):
         document = json.loads(json.dumps(codec.state_to_json(state)))
@@ -50,7 +50,7 @@ def survival(subject: Subject) -> None:
 
 
 def views(subject: Subject) -> None:
-    """Check that what everyone sees can be printed."""
+    """Check that what everyone sees can be serialized."""
     rules, codec = subject.game.rules, subject.game.codec
     for state, _ in subject.some(7, most=4):
         for player in (*rules.players(state), None):
@@ -61,7 +61,7 @@ def views(subject: Subject) -> None:
 
 
 def altered_states(subject: Subject) -> None:
-    """Check that an altered state is a state, or refused with a sentence."""
+    """Check that a modified state is accepted, or rejected with a message."""
     for state, _ in subject.some(10, most=2):
         document = json.loads(json.dumps(subject.game.codec.state_to_json(state)))
         for place in places(document):
@@ -72,7 +72,7 @@ def altered_states(subject: Subject) -> None:
 
 
 def look_at(subject: Subject, document: Json) -> None:
-    """Read a state; one that is not refused can be played on."""
+    """Read a state; if accepted, it must be playable."""
     rules = subject.game.rules
     state = read(lambda: subject.game.codec.state_from_json(document))
     if state is not None:
@@ -82,7 +82,7 @@ def look_at(subject: Subject, document: Json) -> None:
 
 
 def any_player(subject: Subject) -> None:
-    """Check that any value is a player, or refused with a sentence."""
+    """Check that any JSON is read as a player, or rejected with a message."""
     state = subject.start(12)
     for value in AWKWARD:
         player = read(partial(subject.game.codec.player_from_json, state, value))
@@ -91,7 +91,7 @@ def any_player(subject: Subject) -> None:
 
 
 def any_actions(subject: Subject) -> None:
-    """Check that any actions are actions, or refused with a sentence."""
+    """Check that any JSON is read as actions, or rejected with a message."""
     rules, codec = subject.game.rules, subject.game.codec
     state, actions = subject.some(11)[0]
     player, action = next(iter(actions.items()))
@@ -107,7 +107,7 @@ def any_actions(subject: Subject) -> None:
 
 
 def read(reading: Callable[[], T]) -> T | None:
-    """Return what is read; None if it was refused, with a sentence."""
+    """Return the value read; None if it was rejected with a message."""
     try:
         return reading()
     except ProtocolError as error:
@@ -118,7 +118,7 @@ def read(reading: Callable[[], T]) -> T | None:
 
 
 def places(document: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Return the way to every value within a document; of a list to its first and last."""
+    """Yield the path to every value within a document; within lists, only the first and last."""
     yield path
     keys: Any = ()
     if isinstance(document, dict):
@@ -130,7 +130,7 @@ def places(document: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
 
 
 def changed(document: Json, path: tuple[Any, ...], value: Json) -> Json:
-    """Return a copy of a document with another value at a place."""
+    """Return a copy of a document with the value at a path replaced."""
     if not path:
         return value
     copy = document.copy()
@@ -139,7 +139,7 @@ def changed(document: Json, path: tuple[Any, ...], value: Json) -> Json:
 
 
 def without(document: Json, path: tuple[Any, ...]) -> Json:
-    """Return a copy of a document without a value."""
+    """Return a copy of a document with the value at a path removed."""
     if len(path) > 1:
         return changed(document, path[:1], without(document[path[0]], path[1:]))
     copy = document.copy()

@@ -1,4 +1,4 @@
-"""What the parts of a game do that it may have beside its rules: those that it has are tried."""
+"""Checks on the optional parts of a game: those that it has are tried."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from cw.suite.rules_checks import require_legal
 from cw.suite.subject import Subject, require
 
 VECTORS: Final = "vectors.jsonl"
-"""In the folder of a game: lines of `cw step`, each with its answer as `expected`."""
+"""In the game's folder: lines of `cw step`, each with its answer as `expected`."""
 
 
 def drawings(subject: Subject) -> None:
-    """Check that its picture and its terminal board show all turns of a match."""
+    """Check that the picture and the terminal board show all turns of a match."""
     states, turns = played(subject)
     documents = [frame_of(subject.game, state) for state in states]
     document = {"players": list(seats_of(subject, states[0])), "turns": turns}
@@ -58,7 +58,7 @@ def seats_of(subject: Subject, state: Any) -> Iterator[dict[str, Json]]:
 
 
 def moves(subject: Subject) -> None:
-    """Check that what people may choose by hand is legal, and has words."""
+    """Check that moves offered to people are legal and labelled."""
     options = load_play_options(subject.game.name)
     known = load_strategies(subject.game.name)
     unknown = [name for name in options.strategies if name not in known]
@@ -76,7 +76,7 @@ def moves(subject: Subject) -> None:
 
 
 def strategies_over_the_wire(subject: Subject) -> None:
-    """Check that a view that bots are told is read back, as the default protocol needs it."""
+    """Check that a view sent to a bot can be read back."""
     codec, rules = subject.game.codec, subject.game.rules
     if game_entry(subject.game.name).protocol or not isinstance(codec, DefaultCodec):
         return
@@ -88,7 +88,7 @@ def strategies_over_the_wire(subject: Subject) -> None:
 
 
 def arrays(subject: Subject) -> None:
-    """Check that as arrays views have the shape of the board, and what the mask allows is legal."""
+    """Check that array views fit the board, and that moves the mask allows are legal."""
     spaces, rules = load_spaces(subject.game.name), subject.game.rules
     if spaces is None:
         return
@@ -105,7 +105,7 @@ def arrays(subject: Subject) -> None:
 
 
 def vectors(subject: Subject) -> None:
-    """Check that its recorded steps give what was recorded."""
+    """Check that recorded steps still give the recorded results."""
     folder = files_of(game_entry(subject.game.name))
     file = None if folder is None else folder / VECTORS
     if file is None or not file.is_file():

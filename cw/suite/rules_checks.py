@@ -1,4 +1,4 @@
-"""What the rules of every game do."""
+"""Checks on the rules of every game."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.suite.subject import MOST_TURNS, BrokenPromise, Subject, require
 
 
 def name(subject: Subject) -> None:
-    """Check that its name is words of small letters and digits, with - between them."""
+    """Check that the name consists of words of lower-case letters and digits, joined by hyphens."""
     known = subject.game.rules.name
     require(re.fullmatch(NAME, known), f"{known!r} can be the name of a game")
 
@@ -29,7 +29,7 @@ def same_seed(subject: Subject) -> None:
 
 
 def frozen_input(subject: Subject) -> None:
-    """Check that a step leaves its input alone."""
+    """Check that a step does not modify its input."""
     for state, actions in subject.some(1):
         before = subject.printed(state), repr(actions)
         subject.game.rules.step(state, actions)
@@ -45,7 +45,7 @@ def end(subject: Subject) -> None:
 
 
 def require_end(subject: Subject, state: Any) -> None:
-    """Raise BrokenPromise unless a match is over as all matches are."""
+    """Raise BrokenPromise unless a match has ended properly."""
     rules = subject.game.rules
     outcome = rules.outcome(state)
     if outcome is None:
@@ -55,7 +55,7 @@ def require_end(subject: Subject, state: Any) -> None:
 
 
 def require_ranks(outcome: Outcome, seats: set[Any]) -> None:
-    """Raise BrokenPromise unless an outcome tells of all players, and who is first."""
+    """Raise BrokenPromise unless an outcome covers all players, and somebody is first."""
     require(set(outcome.ranks) == seats, f"an outcome ranks all players, {outcome.ranks} does not")
     require(set(outcome.scores) == seats, f"an outcome scores all players, not {outcome.scores}")
     require(min(outcome.ranks.values()) == 1, f"the best rank is 1, not as in {outcome.ranks}")
@@ -65,7 +65,7 @@ def require_ranks(outcome: Outcome, seats: set[Any]) -> None:
 
 
 def faults(subject: Subject) -> None:
-    """Check that any fault of any player at any time is survived."""
+    """Check that any fault of any player at any time is handled."""
     rules = subject.game.rules
     for state, actions in subject.some(2, most=6):
         for player in rules.players(state):
@@ -78,7 +78,7 @@ def faults(subject: Subject) -> None:
 
 
 def nothing_but_faults(subject: Subject) -> None:
-    """Check that faults alone lead to an end."""
+    """Check that a match of nothing but faults still ends."""
     rules, state = subject.game.rules, subject.start(3)
     for _ in range(MOST_TURNS):
         if rules.outcome(state) is not None:
@@ -116,7 +116,7 @@ def order(subject: Subject) -> None:
 
 
 def unknown_options(subject: Subject) -> None:
-    """Check that unknown options are refused."""
+    """Check that unknown options are rejected."""
     try:
         subject.game.rules.new(subject.numbers[0], 0, colour_of_the_table="green")
     except UsageError as refusal:

@@ -1,4 +1,4 @@
-"""A game that is tried, and random matches of it."""
+"""A game under test, and random matches of it."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ MOST_TURNS: Final = 3000
 
 
 class BrokenPromise(ArenaError):
-    """A game that does not do what every game does; the message says what, and how it showed."""
+    """A game violates a requirement on all games; the message says which, and how it showed."""
 
 
 def require(holds: object, promise: str) -> None:
-    """Raise BrokenPromise with a sentence unless something holds."""
+    """Raise BrokenPromise with this sentence unless a condition holds."""
     if not holds:
         raise BrokenPromise(promise)
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A game that is tried."""
+    """A game under test."""
 
     game: Game
     options: Mapping[str, Json] = field(default_factory=dict)
-    """With which its matches are over soon."""
+    """Options that keep its matches short."""
     illegal_on_purpose: Collection[str] = ()
-    """Strategies that are there to try the referee."""
+    """Strategies that play illegally to test the referee."""
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers of players to try: two, and one more where the game allows it."""
+        """The numbers of players to try: two, and one more if the game allows it."""
         seats = self.game.rules.seats
         return [number for number in (2, 3, 4) if number in seats][:2] or [seats[0]]
 
@@ -48,7 +48,7 @@ class Subject:
         return self.game.rules.new(players or self.numbers[0], seed, **self.options)
 
     def turns(self, seed: int, players: int | None = None) -> Iterator[tuple[Any, Any]]:
-        """Play a random match; yield each state with the actions that are made in it."""
+        """Play a random match; yield each state with the actions made in it."""
         rules, rng = self.game.rules, Random(seed)
         state = self.start(seed, players)
         for _ in range(MOST_TURNS):
@@ -64,18 +64,18 @@ class Subject:
         )
 
     def some(self, seed: int, most: int = 12) -> list[tuple[Any, Any]]:
-        """Return some turns of a random match, the first and the last among them."""
+        """Return some turns of a random match, including the first and the last."""
         played = list(self.turns(seed))
         if len(played) <= most:
             return played
         return [played[0], *Random(seed).sample(played[1:-1], most - 2), played[-1]]
 
     def printed(self, state: Any) -> str:
-        """Print a state and its result."""
+        """Serialize a state and its result."""
         codec = self.game.codec
         return json.dumps([codec.state_to_json(state), codec.result_to_json(state)])
 
 
 def subject(name: str, **options: Json) -> Subject:
-    """Return a game by its name; with options of the game, its matches are played by them."""
+    """Return a game by name; its matches use the given options."""
     return Subject(load_game(name), options)

@@ -1,4 +1,4 @@
-"""The pages over matches: games, live matches, replays, championship."""
+"""Web pages for games, live matches, replays and championships."""
 
 from cw.web.app import create_app
 

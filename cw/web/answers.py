@@ -1,4 +1,4 @@
-"""Answers of pages that browsers may store, and ask for again each time."""
+"""Responses that browsers may cache but must revalidate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from flask import Response, make_response
 
 
 def revalidated(page: str | Response) -> Response:
-    """Return an answer that is shown again only after the server was asked whether it holds."""
+    """Return a response that browsers must revalidate before each use."""
     answer = make_response(page)
     answer.headers["Cache-Control"] = "no-cache"
     return answer

@@ -1,4 +1,4 @@
-"""What the pages of contests share: a server of their own, and a part that is asked for again."""
+"""Shared by the pages of contests: their own server, and a part that pages poll."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cw.web.replays.thumbnails import Thumbnails
 
 
 def contest_server(name: str) -> Flask:
-    """Return an application for the page of a contest, `/name/`, and for replays of its matches.
+    """Return an application for the page of a contest, `/name/`, and the replays of its matches.
 
-    The page itself, and the store of the replays, are for who calls this to add.
+    The caller adds the page itself and the store of the replays.
     """
     app = bare_server(ServerSettings())
     app.config["HOME"] = f"{name}.page"
@@ -31,14 +31,14 @@ def contest_server(name: str) -> Flask:
 
 
 def whole_page(template: str, tag: str, values: Mapping[str, Any]) -> Response:
-    """Return a page that knows the tag of its part that changes."""
+    """Return a page that knows the tag of its changing part."""
     answer = make_response(render_template(template, tag=f'"{tag}"', **values))
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
 def changed_part(tag: str, render: Callable[[], str]) -> Response:
-    """Return the part of a page that changes, with its tag; 304 for those who have it."""
+    """Return the changing part of a page, with its tag; 304 if the client has it already."""
     is_known = request.if_none_match.contains(tag)
     answer = revalidated(Response(status=304) if is_known else render())
     answer.set_etag(tag)

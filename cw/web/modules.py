@@ -1,8 +1,8 @@
-"""A script of a page with all modules that it imports, as one module: one request in place of many.
+"""Bundles the script of a page and all modules it imports: one request instead of many.
 
-Each module becomes a block with names of its own; it takes from an object what another one exports.
-The modules are ours, and written in one way: what is written otherwise is refused, but for bundles
-of others, which stay modules of their own.
+Each module becomes a block with its own names, and takes its imports from the objects of other
+modules. Supports only our import style and refuses others, except in third-party bundles, which
+remain separate modules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cw.errors import Failure
 from cw.web.replays.export import beside, read
 
 BUNDLES: Final = "vendor/"
-"""The folder of what others have written."""
+"""The folder of third-party code."""
 
 IMPORT: Final = re.compile(
     r'^import (?:(?P<default>\w+) from |\{(?P<names>[^}]*)\}\s*from )?"(?P<place>\.[^"]+)";\n', re.M
@@ -29,9 +29,9 @@ LEFT_OVER: Final = re.compile(r"^(?:import|export)\b.*", re.M)
 
 
 def one_module(static: Path, entry: str) -> str:
-    """Return a module and all that it imports as one; `entry` is its path below the folder.
+    """Bundle a module with all its imports; `entry` is its path below the folder.
 
-    Raises Failure for modules that import each other, and for what cannot be read.
+    Raises Failure if modules import each other, or for imports and exports of another style.
     """
     order: list[str] = []
     place_after_imports(static, entry, order, ())
@@ -45,18 +45,18 @@ def one_module(static: Path, entry: str) -> str:
 
 
 def is_bundle(name: str, source: str) -> bool:
-    """Return whether a module is a bundle of others, whose exports are not written as ours."""
+    """Return whether a module is a third-party bundle, whose exports are not written as ours."""
     return name.startswith(BUNDLES) and not dict(exported(source))
 
 
 def apart(name: str, entry: str, number: int) -> str:
-    """Return the line that takes all that a module exports which stays one of its own."""
+    """Return the line that imports all exports of a separate module."""
     place = relpath(name, dirname(entry))
     return f'import * as m{number} from "{place if place[0] == "." else f"./{place}"}";\n'
 
 
 def place_after_imports(static: Path, name: str, order: list[str], above: tuple[str, ...]) -> None:
-    """Put a module into the order in which they run: after all that it imports."""
+    """Append a module to the order of execution, after all its imports."""
     if name in order:
         return
     if name in above:
@@ -67,12 +67,12 @@ def place_after_imports(static: Path, name: str, order: list[str], above: tuple[
 
 
 def source_of(file: Path) -> str:
-    """Return a module without the comments that hold imports or exports; licences stay."""
+    """Return a module without comments that contain imports or exports; licences stay."""
     return COMMENT.sub(lambda match: "" if LEFT_OVER.search(match[0]) else match[0], read(file))
 
 
 def block(source: str, name: str, numbers: dict[str, int]) -> str:
-    """Return a module as a block that leaves what it exports in a constant of its number."""
+    """Return a module as a block that leaves its exports in a constant with its number."""
     exports = dict(exported(source))
     body = IMPORT.sub(lambda match: assignment(match, name, numbers), source)
     body = LISTED.sub("", DECLARED.sub("", body))
@@ -85,7 +85,7 @@ def block(source: str, name: str, numbers: dict[str, int]) -> str:
 
 
 def exported(source: str) -> Iterator[tuple[str, str]]:
-    """Give what a module exports: its name for others, and its own."""
+    """Yield each export of a module: its exported name, and its own."""
     for match in DECLARED.finditer(source):
         yield match[1], match[1]
     for match in LISTED.finditer(source):
@@ -95,7 +95,7 @@ def exported(source: str) -> Iterator[tuple[str, str]]:
 
 
 def assignment(match: re.Match[str], name: str, numbers: dict[str, int]) -> str:
-    """Return the line that takes what an import names."""
+    """Return the assignment that replaces an import."""
     source = f"m{numbers[beside(name, match['place'])]}"
     if match["default"]:
         return f"const {{ default: {match['default']} }} = {source};\n"

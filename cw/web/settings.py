@@ -13,7 +13,7 @@ from cw.matches.spec import Isolation
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
 
 LARGEST_UPLOAD: Final = 8 * 1024 * 1024
-"""Bytes of a replay that a viewer may upload, packed or not."""
+"""Most bytes of an uploaded replay, packed or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +23,24 @@ class SiteSettings(ServerSettings):
     matches: int = 8
     """How many matches the server plays at once for its pages."""
     opponents: Mapping[str, Sequence[BotSpec]] = field(default_factory=dict)
-    """By game, the bots that people may choose in addition to the built-in strategies."""
+    """The bots that people may choose in addition to the built-in strategies, by game."""
     isolation: Isolation = field(default_factory=Isolation)
-    """How bots of matches that pages begin are isolated, and which addresses they may have."""
+    """How bots are isolated in matches begun from pages, and which addresses they may have."""
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By the name of such a bot, its secret settings."""
+    """The secret settings of such bots, by name."""
     replays: Path | None = None
-    """The folder, or the one file, of the replays under /replays/; None for none."""
+    """The folder, or the one file, of the replays under /replays/; or None."""
     save: bool = False
-    """Whether games that are over are saved in that folder."""
+    """Whether finished games are saved in that folder."""
     owner: bool = False
     """Whether visitors own the bots, and may read their standard error."""
     uploads: bool = False
     """Whether viewers may upload replays to that folder."""
 
     def folder(self) -> Path | None:
-        """Return where replays are put, None for nowhere.
+        """Return the folder in which replays are saved, or None.
 
-        Raises UsageError if they shall be, and there is no folder for them.
+        Raises UsageError if they are to be saved and there is no folder.
         """
         if not self.uploads and not self.save:
             return None
@@ -50,5 +50,5 @@ class SiteSettings(ServerSettings):
         return self.replays
 
     def largest_body(self) -> int:
-        """Return the bytes of the largest body of a request; a form takes some beside its file."""
+        """Return the most bytes of a request's body; a form takes some besides its file."""
         return LARGEST_UPLOAD + LARGEST_REQUEST if self.uploads else LARGEST_REQUEST

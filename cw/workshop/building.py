@@ -1,4 +1,4 @@
-"""Compiles a bot whose language needs that: once for each change of its files."""
+"""Compiles a bot if its language needs that: once for each change of its files."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cw.workshop.folder import TextFile
 from cw.workshop.project import Project
 
 SECONDS: Final = 60.0
-"""The longest that a compiler may take."""
+"""Time limit of a compiler, in seconds."""
 
 MOST_OUTPUT: Final = 64 * 1024
-"""Bytes of its messages that are read."""
+"""Bytes of compiler output to read."""
 
 
 class BuildFailed(Failure):
     """A compilation that failed."""
 
     def __init__(self, why: str, output: str) -> None:
-        """Keep what it wrote."""
+        """Store the compiler's output."""
         super().__init__(why)
         self.output = output
 
@@ -32,22 +32,22 @@ class Builder(Protocol):
     """Compiles one bot."""
 
     async def build(self) -> None:
-        """Compile the bot where that has to be done; raise BuildFailed with what was said.
+        """Compile the bot if necessary; raise BuildFailed with the compiler's output.
 
-        Afterwards, also when cancelled, nothing of the compiler runs.
+        Leaves no compiler process running, even when cancelled.
         """
 
 
 class FolderBuilder:
-    """Compiles a bot in its folder, as the author would by hand."""
+    """Compiles a bot in its folder, as its author would by hand."""
 
     def __init__(self, project: Project) -> None:
-        """Nothing is built yet."""
+        """Start with nothing built."""
         self._project = project
         self._built = ""
 
     async def build(self) -> None:
-        """Compile the bot if its files have changed; raise BuildFailed with what was said."""
+        """Compile the bot if its files changed; raise BuildFailed with the compiler's output."""
         command = self._project.how.build
         digest = digest_of(self._project.folder.files())
         if not command or digest == self._built:
@@ -83,7 +83,7 @@ class FolderBuilder:
 
 
 async def read_some(stream: asyncio.StreamReader | None) -> str:
-    """Return the beginning of a stream, which is read to its end."""
+    """Return the beginning of a stream, but read it to its end."""
     output = b""
     while stream is not None and (data := await stream.read(MOST_OUTPUT)):
         output += data[: MOST_OUTPUT - len(output)]
@@ -91,5 +91,5 @@ async def read_some(stream: asyncio.StreamReader | None) -> str:
 
 
 def digest_of(files: Sequence[TextFile]) -> str:
-    """Return what changes whenever one of the files does."""
+    """Return a digest that changes whenever one of the files does."""
     return sha256("".join(f"{file.name}\0{file.digest}\0" for file in files).encode()).hexdigest()

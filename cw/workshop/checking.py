@@ -1,4 +1,4 @@
-"""The steps of `cw check` for a bot: in a process of their own, which can be ended at any step."""
+"""Runs the steps of `cw check` for a bot in a process of its own, which can be stopped any time."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from cw.errors import Failure
 from cw.workshop.project import MINE, Project
 
 LEAVING: Final = 0.5
-"""Seconds that it has to end its programs."""
+"""Seconds that it has to stop its programs."""
 
 LONGEST_LINE: Final = 1024 * 1024
 QUOTED: Final = 2000
-"""Characters of what is told where it fails."""
+"""Characters of output to keep for an error."""
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A step of a check, as `cw check --json` tells it."""
+    """A step of a check, as reported by `cw check --json`."""
 
     step: str
     ok: bool
     problem: str = ""
     fix: str = ""
     warning: bool = False
-    """Whether a problem does not decide about the bot."""
+    """Whether a problem does not fail the bot."""
 
 
 class Check:
-    """A check of a bot, while it goes on and afterwards."""
+    """A check of a bot, running or finished."""
 
     def __init__(self, project: Project) -> None:
-        """Prepare to check a bot as it is now."""
+        """Prepare to check a bot in its current state."""
         bot = f"{MINE}={whole(project.bot())}"
         isolation = f"--sandbox={project.isolation.sandbox}"
         self._command = ("-m", "cw", "check", project.game, bot, "--json", isolation)
         self.steps: list[Step] = []
         self._other = ""
-        """What else it told."""
+        """Any other output."""
 
     async def run(self) -> None:
-        """Take all steps, up to the first that fails; raise Failure if none can be taken.
+        """Run all steps up to the first that fails; raise Failure if none can be run.
 
-        Afterwards, also when cancelled, nothing of it runs.
+        Leaves no process running, even when cancelled.
         """
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -72,7 +72,7 @@ class Check:
             raise Failure(self._other.strip() or "the check did not begin")
 
     def _take(self, line: bytes) -> None:
-        """Take in a line: a step, or words about why there is none."""
+        """Read a line: a step, or text that explains why there is none."""
         try:
             self.steps.append(documents.decode(line, Step))
         except msgspec.DecodeError:
@@ -80,7 +80,7 @@ class Check:
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:
-    """End a process with all that it has started."""
+    """Stop a process and all that it has started."""
     if process.returncode is not None:
         return
     kill_group(process.pid, signal.SIGTERM)
@@ -92,9 +92,9 @@ async def ended(process: asyncio.subprocess.Process) -> None:
 
 
 def whole(bot: BotSpec) -> str:
-    """Return the argument of a command for a program, with the files of its folder by whole paths.
+    """Return the command-line argument for a program, with absolute paths to its folder's files.
 
-    The process of the check is not started in that folder: Python would import modules from there.
+    The process of the check does not start in that folder: Python would import modules from there.
     """
     source = source_of(bot)
     return f"exec:{shlex.join(anchored(part, source) for part in bot.command)}"

@@ -1,4 +1,4 @@
-"""What a bot was asked in a match, and what it answered: as much of it as fits into memory."""
+"""A bot's questions and answers in a match, as far as they fit into memory."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final
 from cw.arena.seats.heard import Exchange
 
 LARGEST: Final = 32 * 1024 * 1024
-"""Characters of the questions of a match; of later ones only what came of them is kept."""
+"""Characters of questions to keep per match; later exchanges are kept without their questions."""
 
 MOST_EXCHANGES: Final = 100_000
 
 MOST_WRITTEN: Final = 64 * 1024
-"""Characters of output that are told while a match is played; afterwards its record has more."""
+"""Characters of output shown while a match is played; afterwards its record has more."""
 
 
 class Exchanges:
-    """The exchanges of one match, while it is played and afterwards."""
+    """The exchanges of one match, running or finished."""
 
     def __init__(self) -> None:
-        """Nothing was asked yet."""
+        """Start without exchanges."""
         self._by_turn: dict[int, list[Exchange]] = {}
         self._number = 0
         self._size = 0
@@ -28,7 +28,7 @@ class Exchanges:
         self._room = MOST_WRITTEN
 
     def add(self, exchange: Exchange) -> None:
-        """Take an exchange in."""
+        """Add an exchange."""
         if self._number >= MOST_EXCHANGES:
             return
         self._number += 1
@@ -51,5 +51,5 @@ class Exchanges:
         return list(self._written)
 
     def of(self, turn: int) -> list[Exchange]:
-        """Return the exchanges of a turn, from 1; of what comes before the first one, of 0."""
+        """Return the exchanges of a turn, from 1; those before the first turn have 0."""
         return list(self._by_turn.get(turn, ()))

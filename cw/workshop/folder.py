@@ -1,7 +1,7 @@
-"""The files of a bot in a folder: read and written one by one, and nothing outside of it.
+"""The files of a bot in a folder: reads and writes them one by one, and nothing outside it.
 
-The files on disk are the draft. Whoever saves says which content was changed, so that what another
-editor has written meanwhile is never overwritten in silence.
+The files on disk are the draft. Saving names the content that was changed, so that another editor's
+changes are never silently overwritten.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ NAME: Final = re.compile(
         (?<![. ])""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""The name of a file, which means the same on every system: `C:x` and `nul.py` lead elsewhere."""
+"""A file name that means the same on every system: `C:x` and `nul.py` refer to something else."""
 
 LARGEST_FILE: Final = 512 * 1024
-"""Bytes of a file that is edited."""
+"""Maximum bytes of an edited file."""
 
 MOST_FILES: Final = 100
 NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -39,23 +39,23 @@ BINARY: Final = getattr(os, "O_BINARY", 0)
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file as it stands on the disk."""
+    """A file as it is on disk."""
 
     name: str
     text: str
     digest: str
     """The SHA-256 of its bytes, in hexadecimal digits."""
     returns: bool = False
-    """Whether its lines end in CR LF; the text has LF alone."""
+    """Whether its lines end in CR LF; the text uses LF alone."""
 
 
 class ChangedMeanwhile(UsageError):
-    """Somebody else has written a file since it was read."""
+    """Another program has written a file since it was read."""
 
     def __init__(
         self, now: TextFile | None, why: str = "another program has changed this file meanwhile"
     ) -> None:
-        """Keep what stands there now; None if the file is gone."""
+        """Store the file as it is now, or None if it is gone."""
         super().__init__(why)
         self.now = now
 
@@ -64,17 +64,17 @@ class BotFolder:
     """The folder of a bot."""
 
     def __init__(self, place: Path) -> None:
-        """Open a folder, which is there."""
+        """Open an existing folder."""
         self.place = place.resolve()
         self._lock = Lock()
 
     def files(self) -> list[TextFile]:
-        """Return the files that can be edited, by name; links, folders and binaries are none."""
+        """Return the editable files, by name, without links, folders and binaries."""
         read = (self._read_if_text(name) for name in self.names())
         return [file for file in read if file is not None]
 
     def names(self) -> list[str]:
-        """Return the names of the files that are not links and not built, MOST_FILES at most."""
+        """Return the names of files that are neither links nor built, at most MOST_FILES."""
         return sorted(self._names())[:MOST_FILES]
 
     def _names(self) -> Iterator[str]:
@@ -94,7 +94,7 @@ class BotFolder:
             return None
 
     def read(self, name: str) -> TextFile:
-        """Return a file; raise UsageError for one that is not there, or cannot be edited."""
+        """Return a file; raise UsageError if it is missing or cannot be edited."""
         data = self._bytes(name)
         try:
             text = data.decode()
@@ -119,10 +119,10 @@ class BotFolder:
         return data
 
     def save(self, name: str, text: str, base: str) -> TextFile:
-        """Write a file whose content had the digest `base`, "" for a new one; return it as it is.
+        """Write a file whose content had the digest `base`, "" for a new one; return its new state.
 
-        Raises ChangedMeanwhile where it has another content, UsageError for what is not a file of
-        the folder or is too large, and Failure if it cannot be written.
+        Raises ChangedMeanwhile if its content differs, UsageError if it is not a file of the folder
+        or is too large, and Failure if it cannot be written.
         """
         with self._lock:
             now = self._now(name)
@@ -142,7 +142,7 @@ class BotFolder:
         return data
 
     def _now(self, name: str) -> TextFile | None:
-        """Return a file, None if there is none; raise UsageError for anything else of its name."""
+        """Return a file, or None if missing; raise UsageError for anything else with its name."""
         return self.read(name) if os.path.lexists(self.path(name)) else None
 
     def _write(self, name: str, data: bytes) -> None:
@@ -150,11 +150,11 @@ class BotFolder:
         mode = stat.S_IMODE(path.lstat().st_mode) if path.exists() else None
         write_whole(path, data)
         if mode is not None:
-            # The file is a new one in the place of the old: a script stays executable.
+            # A new file has replaced the old one: keep a script executable.
             path.chmod(mode)
 
     def path(self, name: str) -> Path:
-        """Return where a file of the folder is; raise UsageError for no name of one."""
+        """Return the path of a file in the folder; raise UsageError if the name is invalid."""
         if not NAME.fullmatch(name):
             raise UsageError(f"{short(name)} is not a valid name of a file in the folder")
         return self.place / name

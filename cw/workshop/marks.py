@@ -1,4 +1,4 @@
-"""Lines of a bot's files that its output blames: tracebacks, and messages of compilers."""
+"""Lines of a bot's files blamed by its output: tracebacks, and compiler messages."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ UNPARSED: Final = re.compile(
     r" in (?P<file>\S+\.php) on line (?P<line>\d{1,7})$",
     re.MULTILINE,
 )
-"""How PHP does."""
+"""How PHP names a line."""
 
 ASIDE: Final = re.compile(r"^(?:note: |in [`']|In (?:file|function|member))")
-"""How words begin that explain another line."""
+"""How messages begin that explain another line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line that something was wrong with."""
+    """A line with a problem."""
 
     file: str
     line: int
     """From 1."""
     words: str
     turn: int = 0
-    """In which turn it was told; 0 before the first."""
+    """The turn in which it was reported; 0 before the first."""
 
 
 class SearchedParts:
-    """The parts of an output, each searched once, however often a page asks for their marks."""
+    """The parts of an output, each searched once, however often a page requests their marks."""
 
     def __init__(self) -> None:
-        """Search nothing yet."""
+        """Start with nothing searched."""
         self._files: tuple[str, ...] = ()
         self._found: list[tuple[str, list[Mark]]] = []
-        """The text of each part, and what was found in it."""
+        """The text of each part, and its marks."""
 
     def marks(self, parts: Sequence[tuple[int, str]], files: Collection[str]) -> list[Mark]:
-        """Return the lines of files that parts complain of, each part with the turn it is of."""
+        """Return the lines of files that parts blame, each part given with its turn."""
         if self._files != tuple(files):
             self._files, self._found = tuple(files), []
         for number, (turn, text) in enumerate(parts):
@@ -66,9 +66,9 @@ class SearchedParts:
 
 
 def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
-    """Return the lines of these files that an output complains of, each once, in their order.
+    """Return the lines of these files that an output blames, each once, in order.
 
-    Whatever a program writes is text: only lines of the named files are taken from it.
+    Output is untrusted text: only lines of the named files are taken from it.
 
     >>> marks_in('  File "/bot/bot.py", line 7, in choose\\n    1 / 0\\nKeyError: 3\\n', ["bot.py"])
     [Mark(file='bot.py', line=7, words='KeyError: 3', turn=0)]
@@ -81,7 +81,7 @@ def marks_in(output: str, files: Collection[str], turn: int = 0) -> list[Mark]:
 
 
 def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
-    """Yield where exceptions were raised: the author's line, and the innermost of the folder."""
+    """Yield where exceptions were raised: the author's line, and the innermost in the folder."""
     for each in exceptions(output):
         frames = each.frames if each.innermost_first else each.frames[::-1]
         inner = next((place for place in frames if name_of(place, files)), None)
@@ -91,7 +91,7 @@ def raised_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
 
 
 def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark]:
-    """Yield the lines that compilers name."""
+    """Yield the lines named by compilers."""
     for match in (*COMPLAINT.finditer(output), *UNPARSED.finditer(output)):
         place = Place(match["file"], int(match["line"]))
         name = name_of(place, files)
@@ -100,5 +100,5 @@ def compiled_in(output: str, files: Collection[str], turn: int) -> Iterator[Mark
 
 
 def name_of(place: Place, files: Collection[str]) -> str:
-    """Return which of the files a place names, however its folder is written; "" for none."""
+    """Return the file that a place names, however its folder is written, or ""."""
     return place.name if place.name in files else ""

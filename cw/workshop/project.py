@@ -1,4 +1,4 @@
-"""A bot that is being written: its game, its language, its folder, and how it is run."""
+"""A bot being written: its game, its language, its folder, and how to run it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cw.matches.spec import USUAL_PATIENCE, Isolation, MatchSpec
 from cw.workshop.folder import BotFolder, TextFile
 
 MINE: Final = "mine"
-"""What the bot is called in matches."""
+"""The bot's name in matches."""
 
 USUAL: Final = "python"
 
@@ -32,7 +32,7 @@ MAIN: Final[Mapping[str, str]] = {
     "c": "bot.c",
     "cpp": "bot.cpp",
 }
-"""The file that kits of each language begin with."""
+"""The main file of each language's kits."""
 
 LEAST_PLAYERS: Final = 2
 
@@ -46,27 +46,27 @@ class Project:
     folder: BotFolder
     isolation: Isolation
     others: Mapping[str, BotSpec] = field(default_factory=dict)
-    """Opponents beside the built-in strategies, by name."""
+    """Opponents other than the built-in strategies, by name."""
 
     @property
     def how(self) -> Language:
-        """How bots of its language are built and run."""
+        """How to build and run bots of its language."""
         return LANGUAGES[self.language]
 
     @property
     def main(self) -> str:
-        """The file in which it begins."""
+        """Its main file."""
         return MAIN[self.language]
 
     def rank(self, file: TextFile) -> tuple[bool, bool, str]:
-        """Return what files are ordered by: the main one, others of the language, the rest."""
+        """Return the sort key of a file: the main one, others of the language, the rest."""
         ending = Path(self.main).suffix
         return file.name != self.main, not file.name.endswith(ending), file.name
 
     def bot(self, place: Path | None = None) -> BotSpec:
-        """Return the bot; `place` is where a copy of its folder is, None for the folder itself.
+        """Return the bot; `place` is a copy of its folder, None for the folder itself.
 
-        Raises UsageError where what runs it is not installed.
+        Raises UsageError if its runtime is not installed.
         """
         there = place or self.folder.place
         spec = f"exec:{self.how.run}" if self.how.build else self.main
@@ -83,8 +83,8 @@ class Project:
     ) -> MatchSpec:
         """Return a match of the bot in a seat, from 1; the opponent has all others.
 
-        It begins with a position if there is one. Raises UsageError for an unknown opponent, a seat
-        that the match does not have, and a position of another game.
+        It starts from a position if given. Raises UsageError for an unknown opponent, a seat that
+        the match does not have, and a position of another game.
         """
         if position is not None and position.game != self.game:
             raise UsageError(f"this is a replay of {position.game}; the bot plays {self.game}")
@@ -107,7 +107,7 @@ class Project:
 
 
 def seats_of(game: str) -> int:
-    """Return how many players a match of a game has."""
+    """Return the number of players in a match of a game."""
     return max(LEAST_PLAYERS, load_game(game).rules.seats.start)
 
 
@@ -119,7 +119,7 @@ def refuse_opponent(game: str, opponent: str, others: Collection[str] = ()) -> N
 
 
 def refuse_seat(seat: int, seats: int) -> None:
-    """Raise UsageError for a seat, counted from 1, that a match does not have."""
+    """Raise UsageError unless a match has the seat, counted from 1."""
     if not 1 <= seat <= seats:
         raise UsageError(f"the seat must be from 1 to {seats}, not {seat}")
 
@@ -127,10 +127,10 @@ def refuse_seat(seat: int, seats: int) -> None:
 def open_project(
     game: str, place: Path, language: str | None = None, isolation: Isolation | None = None
 ) -> Project:
-    """Return the bot in a folder, where a kit is put if it is new or empty.
+    """Return the bot in a folder; a new or empty folder gets a kit.
 
-    The language is the given one, or that of the files that lie there. Raises UsageError for an
-    unknown game or language, for a folder without a bot, and where that cannot be told.
+    The language is the given one, or that of the files in the folder. Raises UsageError for an
+    unknown game or language, for a folder without a bot, and if the language is ambiguous.
     """
     load_game(game)
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
@@ -149,7 +149,7 @@ def open_project(
 
 
 def language_in(place: Path) -> str:
-    """Return the language of the bot in a folder; raise UsageError for none, and for several."""
+    """Return the language of the bot in a folder; raise UsageError for none or several."""
     there = [name for name, main in MAIN.items() if (place / main).is_file()]
     if not there:
         mains = ", ".join(MAIN.values())

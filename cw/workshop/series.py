@@ -1,4 +1,4 @@
-"""Many matches of a bot as it was when they began, and what they say of its strength."""
+"""Many matches of a bot as it was when they began, and what they show about its strength."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from cw.workshop.project import MINE, Project, seats_of
 
 FEWEST: Final = 20
 MOST: Final = 400
-"""Matches of a series."""
+"""Maximum matches in a series."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesMatch:
-    """A match of a series that is over."""
+    """A finished match of a series."""
 
     number: int
     """From 1."""
     seed: int
     part: Part
     words: str
-    """Who won, and by what."""
+    """Who won, and how."""
     file: Path | None
-    """Its replay; None if that is not here."""
+    """Its replay, or None if not stored here."""
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> SeriesMatch:
-        """Return a match that `to_json` tells of, without its replay and its score."""
+        """Read a match written by `to_json`, without its replay and its score."""
         part = Part(document["seat"], document["came"], None, document["faults"])
         return cls(document["number"], document["seed"], part, document["words"], None)
 
     def to_json(self) -> dict[str, Json]:
-        """Return it for pages."""
+        """Return it as JSON for pages."""
         came, seat = self.part.came, self.part.seat
         return {
             "number": self.number,
@@ -60,7 +60,7 @@ class SeriesMatch:
 
 
 class Series:
-    """A series, while it is played and afterwards."""
+    """A series, running or finished."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Series:
         seed: int,
         before: Sequence[SeriesMatch] = (),
     ) -> None:
-        """Prepare so many matches against an opponent, seats swapped; some may be over before.
+        """Prepare `number` matches against an opponent, seats swapped; `before` are finished.
 
         Raises UsageError for an unknown opponent, and for too few or too many matches.
         """
@@ -79,7 +79,7 @@ class Series:
         self.opponent = opponent
         self.room = make_temporary("series")
         self.copy = self.room / "bot"
-        """The bot as it is now: what is changed later changes no match."""
+        """A copy of the current bot: later changes affect no match."""
         self.copy.mkdir()
         with contents(project.folder.place) as files:
             files.copy(self.copy)
@@ -88,9 +88,9 @@ class Series:
         self.matches = list(before)
 
     async def play(self, most: int) -> None:
-        """Play all matches that are not over, so many at once.
+        """Play all unfinished matches, up to `most` at once.
 
-        Afterwards, also when cancelled, nothing of them runs.
+        Leaves no match running, even when cancelled.
         """
         workers = Workers()
         first = len(self.matches)
@@ -114,15 +114,15 @@ class Series:
         return SeriesMatch(number + 1, spec.seed, part, verdict(spec, result), file)
 
     def find(self, number: int) -> SeriesMatch | None:
-        """Return a match that is over by its number."""
+        """Return a finished match by its number, or None."""
         return next((match for match in list(self.matches) if match.number == number), None)
 
     def close(self) -> None:
-        """Forget the replays."""
+        """Delete the replays."""
         rmtree(self.room, ignore_errors=True)
 
     def to_json(self) -> dict[str, Json]:
-        """Return how it stands, for pages."""
+        """Return the state of the series as JSON for pages."""
         matches = list(self.matches)
         return {
             "opponent": self.opponent,
@@ -133,12 +133,12 @@ class Series:
 
 
 def tally_of(matches: Sequence[SeriesMatch]) -> Json:
-    """Return the figures of a series, None before its first match is over."""
+    """Return the figures of a series, or None before its first match is finished."""
     if not matches:
         return None
     return Tally(MINE, tuple(match.part for match in matches)).to_json()
 
 
 def place_of(spec: MatchSpec) -> int:
-    """Return the number of the bot's seat, from 0."""
+    """Return the index of the bot's seat."""
     return next(number for number, bot in enumerate(spec.bots) if bot.name == MINE)

@@ -1,13 +1,13 @@
-/** Asks how something stands, as long as that can change. */
+/** Polls a status for as long as it can change. */
 
 import { NoAnswer, Poller, Source } from "../shared/poller.js";
 
 const EVERY = 1000;
 
 /**
- * Ask an address each second until it has answered what is the end of it, or has nothing to say.
+ * Poll an address every second until the final answer, or until it has nothing to report.
  * @param {string} address
- * @param {(said: any) => boolean} take takes what is new, and returns whether to go on
+ * @param {(said: any) => boolean} take takes a new answer, and returns whether to go on
  */
 export async function keepAsking(address, take) {
   const source = new Source(address);
@@ -23,7 +23,7 @@ export async function keepAsking(address, take) {
 }
 
 /**
- * @param {number} status of an answer that is a refusal, 0 if there was none
+ * @param {number} status of a refusal, 0 without an answer
  * @returns {boolean} whether asking again cannot help
  */
 function isFinal(status) {

@@ -1,11 +1,11 @@
-/** Bot settings: shows what the bot has said as soon as that is known. */
+/** Bot settings: shows the bot's answer as soon as it is known. */
 
 import { byId, documentOf } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
 
 const EVERY = 1000;
 
-/** Looks after which it is left: a bot may take 5 seconds, and others may be asked before. */
+/** Maximum number of polls: a bot may take 5 seconds, and others may be asked first. */
 const MOST = 60;
 
 const status = byId("status");
@@ -13,8 +13,8 @@ const probe = new Source(status.dataset.probe ?? "");
 let looks = 0;
 
 /**
- * Ask for the last probe, and show it if it is another than the one on the page.
- * @returns {Promise<boolean>} whether that was the last look
+ * Fetch the last probe, and show it if it differs from the one on the page.
+ * @returns {Promise<boolean>} whether polling is over
  */
 async function look() {
   looks++;

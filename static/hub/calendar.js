@@ -1,4 +1,4 @@
-/** The calendar that drops from the date of a game: days with games are buttons. */
+/** The calendar that opens from the date of a game: days with games are buttons. */
 
 import { element } from "../shared/dom.js";
 
@@ -23,7 +23,7 @@ class Calendar {
     this.body.addEventListener("toggle", () => this.place());
   }
 
-  /** Put it below the date. */
+  /** Place it below the date. */
   place() {
     const box = /** @type {HTMLElement} */ (this.picker.querySelector(".date")).getBoundingClientRect();
     const left = Math.min(box.left, document.documentElement.clientWidth - this.body.offsetWidth - 12);
@@ -31,13 +31,13 @@ class Calendar {
     this.body.style.top = `${box.bottom + 6}px`;
   }
 
-  /** The month as addresses have it. */
+  /** The month as in addresses. */
   get name() {
     return `${this.year}-${String(this.month + 1).padStart(2, "0")}`;
   }
 
   /**
-   * Go some months on, or back.
+   * Move forward or back by a month.
    * @param {1 | -1} by
    */
   async turn(by) {
@@ -113,7 +113,7 @@ class Calendar {
   }
 
   /**
-   * List the games of a day by their times.
+   * List the games of a day by time.
    * @param {Game[]} games
    */
   list(games) {
@@ -133,7 +133,7 @@ class Calendar {
   }
 }
 
-/** Let the dates of this page drop their calendars. */
+/** Make the dates of this page open their calendars. */
 export function bindCalendars() {
   for (const picker of document.querySelectorAll(".picker")) {
     new Calendar(/** @type {HTMLElement} */ (picker));

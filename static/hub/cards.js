@@ -1,4 +1,4 @@
-/** The card of a user, which opens where pointer or focus rests on the name. */
+/** The card of a user, which opens while the pointer or focus is on a name. */
 
 import { documentOf, element } from "../shared/dom.js";
 
@@ -11,7 +11,7 @@ let card = null;
 let waiting = 0;
 
 /**
- * Fetch the HTML of a card: once, as long as the page is open.
+ * Fetch the HTML of a card, once per page load.
  * @param {string} address
  * @returns {Promise<string>}
  */
@@ -26,7 +26,7 @@ function fetchCard(address) {
   return coming;
 }
 
-/** Close the card, and open none that was about to be. */
+/** Close the card, and cancel one about to open. */
 function close() {
   clearTimeout(waiting);
   waiting = 0;
@@ -35,7 +35,7 @@ function close() {
 }
 
 /**
- * Open the card of a link, if that is still wanted when it has come.
+ * Open the card of a link, if it is still wanted when it arrives.
  * @param {HTMLAnchorElement} link
  */
 async function open(link) {
@@ -50,7 +50,7 @@ async function open(link) {
 }
 
 /**
- * Put a card below a link, or above where there is no room.
+ * Place a card below a link, or above it if there is no room.
  * @param {HTMLElement} card
  * @param {DOMRect} link
  */
@@ -63,7 +63,7 @@ function place(card, link) {
 }
 
 /**
- * Give the user link that an event is about.
+ * Return the user link of an event.
  * @param {Event} event
  * @returns {HTMLAnchorElement | null}
  */
@@ -84,7 +84,7 @@ function openSoon(event) {
 }
 
 /**
- * Close the card of a link that is left.
+ * Close the card of a link when it is left.
  * @param {Event} event
  */
 function leave(event) {
@@ -93,7 +93,7 @@ function leave(event) {
   }
 }
 
-/** Open cards on this page. */
+/** Enable cards on this page. */
 export function bindCards() {
   document.addEventListener("pointerover", openSoon);
   document.addEventListener("focusin", openSoon);

@@ -1,4 +1,4 @@
-/** Keeps the score of a challenge as it is now, until its last match is over. */
+/** Keeps the score of a challenge up to date until its last match is over. */
 
 import { documentOf } from "../shared/dom.js";
 import { keepAsking } from "./asking.js";

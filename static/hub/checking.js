@@ -1,4 +1,4 @@
-/** Shows what the check of a bot has found as soon as it is known. */
+/** Shows the result of a bot's check as soon as it is known. */
 
 import { keepAsking } from "./asking.js";
 

@@ -1,4 +1,4 @@
-/** Says how a comparison of versions stands, and shows its verdict as soon as there is one. */
+/** Shows the status of a comparison of versions, and its verdict as soon as there is one. */
 
 import { keepAsking } from "./asking.js";
 

@@ -1,4 +1,4 @@
-/** The gap between the top of a ranking and one's own place: it opens by ten rows from either end. */
+/** The gap between the top of a ranking and one's own place: it opens ten rows at a time, from either end. */
 
 const STEP = 10;
 const LINES = 3;
@@ -18,13 +18,13 @@ async function fetchRows(address, first, last) {
   if (!answer.ok) {
     throw new Error(answer.statusText);
   }
-  // Our own server has made them; rows alone are no document, so a table is put around.
+  // Our own server rendered them. Rows alone do not parse as a document, so wrap them in a table.
   const page = new DOMParser().parseFromString(`<table><tbody>${await answer.text()}</tbody></table>`, "text/html");
   return [...page.querySelectorAll("tr")];
 }
 
 /**
- * Say what a click shows of a gap, and what it leaves of it.
+ * Return which rows of a gap a click shows, and which stay hidden.
  * @param {number} first position that is hidden
  * @param {number} last
  * @param {boolean} fromTop
@@ -61,7 +61,7 @@ async function open(gap, address, fromTop) {
   }
 }
 
-/** Let the gaps of this page open, one click after the other. */
+/** Make the gaps of this page open click by click. */
 export function bindGaps() {
   const table = document.getElementById("ranking");
   /** @type {HTMLElement | null | undefined} */

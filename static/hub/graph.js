@@ -1,4 +1,4 @@
-/** The line graph of a player's ranks: the best on top, from the best to the worst of the period. */
+/** The line graph of a player's ranks: best on top, scaled to the ranks of the period. */
 
 import { byId, element, link } from "../shared/dom.js";
 import { keepDrawn, lineChart } from "./line_chart.js";
@@ -16,7 +16,7 @@ const period = /** @type {HTMLSelectElement} */ (byId("period"));
 let chart = null;
 
 /**
- * Give the points that the table has.
+ * Return the points in the table.
  * @returns {[number[], number[]]} seconds since 1970, and ranks
  */
 function series() {
@@ -28,7 +28,7 @@ function series() {
 }
 
 /**
- * Give the ends of the vertical scale.
+ * Return the ends of the vertical scale.
  * @param {number[]} ranks
  * @returns {[number, number]}
  */
@@ -37,7 +37,7 @@ function ends(ranks) {
   return best === worst ? [best - 1, worst + 1] : [best, worst];
 }
 
-/** Draw what the table has. */
+/** Draw the table's values. */
 function draw() {
   chart?.destroy();
   chart = null;
@@ -48,7 +48,7 @@ function draw() {
     return;
   }
   const [best, worst] = ends(ranks);
-  // One game alone stands in the middle of two days.
+  // Centre a single game between two days.
   const around = times.length === 1 ? 86_400 : 0;
   chart = lineChart(plot, [times, ranks], {
     width: section.clientWidth - 40,

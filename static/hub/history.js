@@ -1,4 +1,4 @@
-/** The page of a daily game: the calendar that leads to others. */
+/** The page of a daily game, with the calendar of the others. */
 
 import { bindCalendars } from "./calendar.js";
 

@@ -1,4 +1,4 @@
-/** Keeps a ladder, or the page of a team, as it is now, without a reload. */
+/** Keeps a ladder, or the page of a team, up to date without a reload. */
 
 import { byId, element } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
@@ -17,7 +17,7 @@ function live() {
 }
 
 /**
- * Put a new part in the place of the old one; what is focused, open or scrolled stays so.
+ * Replace the changing part of the page; focus, open details and scroll positions are kept.
  * @param {string} html made, and escaped, by our own server
  */
 function put(html) {
@@ -38,7 +38,7 @@ function put(html) {
 }
 
 /**
- * Mark the team of who looks; everybody is sent the same.
+ * Mark the viewer's own team; everybody gets the same page.
  * @param {HTMLElement} within
  */
 function markOwn(within) {
@@ -49,10 +49,10 @@ function markOwn(within) {
 }
 
 /**
- * Tell by what an element is known in the next version of the page.
+ * Return a key that identifies an element in the next version of the page.
  * @param {Element} node
  * @param {HTMLElement} within
- * @returns {[string, number]} its address or label, and how many there are before it
+ * @returns {[string, number]} its address or label, and how many like it precede it
  */
 function keyOf(node, within) {
   const name = nameOf(node);
@@ -75,7 +75,7 @@ function counterpart(within, [name, index]) {
   return /** @type {HTMLElement | undefined} */ (same[index]);
 }
 
-/** Ask whether anything has changed, and show it. */
+/** Check for changes, and show them. */
 async function look() {
   const answer = await source.ask();
   if (answer) put((await answer.json()).html);

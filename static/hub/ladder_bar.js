@@ -1,4 +1,4 @@
-/** Counts down to the next event of a tournament, by the clock of the server. */
+/** Counts down to the next event of a tournament, by the server's clock. */
 
 import { byId, element } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
@@ -17,7 +17,7 @@ const list = byId("past");
 const nothing = byId("nothing");
 const events = new Source(button.dataset.events ?? "");
 
-/** The server's time at the origin of this page's own; no wrong clock of this machine counts. */
+/** The server's time at the origin of this page's clock; a wrong clock on this machine does not matter. */
 let origin = Date.parse(document.body.dataset.now ?? "") - performance.now();
 
 /** @type {{next: Coming | null, over: boolean, preparing: boolean, now: string, past: Happened[]}} */
@@ -28,7 +28,7 @@ let state = {
   over: "over" in button.dataset,
   preparing: "preparing" in button.dataset,
 };
-/** Whether the next event should have happened when that was asked last. */
+/** Whether the next event was already due at the last request. */
 let wasDue = isDue();
 
 /** @returns {number} milliseconds since 1970, by the server's clock */
@@ -37,7 +37,7 @@ function now() {
 }
 
 /**
- * Give `01:12:09`, from a day up `2 days 03:14:15`: cw/hub/competitions/tournament/words.py says the same.
+ * Return `01:12:09`, or from a day up `2 days 03:14:15`, like cw/hub/competitions/tournament/words.py.
  * @param {number} seconds
  * @returns {string}
  */
@@ -66,7 +66,7 @@ function words() {
 }
 
 /**
- * Make the line of an event.
+ * Create the line of an event.
  * @param {Happened} event
  * @returns {HTMLElement}
  */
@@ -77,26 +77,26 @@ function lineOf({ at, title, text }) {
   return line;
 }
 
-/** Ask what has happened, and what is next. */
+/** Fetch past events and the next one. */
 async function look() {
   const start = performance.now();
   const answer = await events.ask();
   if (!answer) return;
   state = await answer.json();
-  // The server has looked at its clock halfway between question and answer.
+  // Assume that the server read its clock halfway between request and response.
   origin = Date.parse(state.now) - (start + performance.now()) / 2;
   list.replaceChildren(...state.past.map(lineOf));
   nothing.hidden = state.past.length > 0;
   write();
 }
 
-/** Write what is true now. */
+/** Show the current time left. */
 function write() {
   const text = words();
   if (button.textContent !== text) button.textContent = text;
 }
 
-/** Write what is true now, and ask when the next event becomes due. */
+/** Show the current time left, and ask again when the next event becomes due. */
 function tick() {
   write();
   const due = isDue();
@@ -105,7 +105,7 @@ function tick() {
 }
 
 const poller = new Poller(look, () => (isDue() && !state.over ? WHEN_DUE : EVERY));
-// While a machine sleeps its own clock may stand still.
+// While a machine sleeps, its clock may stand still.
 document.addEventListener("visibilitychange", () => {
   events.forget();
   poller.wake();

@@ -1,4 +1,4 @@
-/** The points of teams after each round, as lines; their figures stand in a table below. */
+/** The points of teams after each round, as lines; a table below has the values. */
 
 import { ink, keepDrawn } from "./line_chart.js";
 import uPlot from "../vendor/uplot-1.6.32/uPlot.esm.js";
@@ -6,7 +6,7 @@ import uPlot from "../vendor/uplot-1.6.32/uPlot.esm.js";
 const HEIGHT = 260;
 const MOST = 5;
 
-/** Lines are told apart by colour and by their dashes: static/hub/ladder.css has the same. */
+/** Lines differ by colour and by dashes, as in static/hub/ladder.css. */
 const COLOURS = ["--accent", "--two", "--one", "--danger", "--third", "--muted"];
 const DASHES = [[], [10, 5], [3, 4], [14, 4, 3, 4], [6, 3], [2, 2]];
 
@@ -14,7 +14,7 @@ const DASHES = [[], [10, 5], [3, 4], [14, 4, 3, 4], [6, 3], [2, 2]];
 let chart = null;
 
 /**
- * Give what the table has.
+ * Return the values in the table.
  * @returns {{names: string[], data: [number[], ...number[][]]}}
  */
 function totals() {
@@ -26,7 +26,7 @@ function totals() {
   return { names: head.map((cell) => cell.textContent ?? ""), data: [rounds, ...sums] };
 }
 
-/** Draw what the table has. */
+/** Draw the table's values. */
 function draw() {
   chart?.destroy();
   chart = null;
@@ -62,7 +62,7 @@ function draw() {
   legend.hidden = names.length < 2;
 }
 
-/** Let at most as many teams be ticked as can be compared, and compare them at once. */
+/** Limit the number of ticked teams to what the chart can compare. */
 function bindForm() {
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector(".compare"));
   const boxes = /** @type {HTMLInputElement[]} */ ([...(form?.querySelectorAll("input") ?? [])]);

@@ -1,4 +1,4 @@
-/** A line over time, as all charts of a hub are drawn; its values stand in a table beside it. */
+/** A line over time, as in all charts of a hub; a table beside it has the values. */
 
 import uPlot from "../vendor/uplot-1.6.32/uPlot.esm.js";
 
@@ -9,12 +9,12 @@ import uPlot from "../vendor/uplot-1.6.32/uPlot.esm.js";
  * @property {number} height
  * @property {boolean} dots whether each value has a dot
  * @property {uPlot.Scales} scales
- * @property {uPlot.Axis} [y] what is special about the vertical axis
- * @property {{at: number, words: string}[]} [marks] moments that a line across the chart marks
+ * @property {uPlot.Axis} [y] changes to the vertical axis
+ * @property {{at: number, words: string}[]} [marks] times marked by a line across the chart
  */
 
 /**
- * Draw a line into a place of the page, in its colours of now.
+ * Draw a line into an element of the page, in the current colours.
  * @param {HTMLElement} place
  * @param {[number[], number[]]} data seconds since 1970, and values
  * @param {Look} look
@@ -36,7 +36,7 @@ export function lineChart(place, data, { width, height, dots, scales, y = {}, ma
 }
 
 /**
- * Mark moments by lines across a chart, with a word at the top of each.
+ * Mark times by lines across a chart, with a word at the top of each.
  * @param {uPlot} chart
  * @param {{at: number, words: string}[]} marks
  * @param {string} colour
@@ -60,7 +60,7 @@ function drawMarks(chart, marks, colour) {
 }
 
 /**
- * Draw anew whenever the width or the colours of the page change.
+ * Redraw whenever the width or the colours of the page change.
  * @param {() => void} draw
  */
 export function keepDrawn(draw) {
@@ -70,7 +70,7 @@ export function keepDrawn(draw) {
 }
 
 /**
- * Give a colour of the page.
+ * Return a colour of the page.
  * @param {HTMLElement} place
  * @param {string} name a custom property of its style
  * @returns {string}

@@ -1,4 +1,4 @@
-/** Goes on to the next match: at once where a replay is shown, and some seconds after the end of a running one. */
+/** Moves on to the next match: at once from a replay, and some seconds after the end of a live match. */
 
 import { keepAsking } from "./asking.js";
 

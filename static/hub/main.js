@@ -1,4 +1,4 @@
-/** What runs on all pages of a hub. */
+/** The script of all pages of a hub. */
 
 import { bindCards } from "./cards.js";
 import { bindCopies } from "./copy.js";

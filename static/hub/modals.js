@@ -1,8 +1,8 @@
-/** Modals with a form: what is wrong shows within them, without a reload. */
+/** Modals with a form: errors are shown inside, without a reload. */
 
 /** @typedef {{next?: string, errors?: Record<string, string>, error?: string}} Answer */
 
-/** Let the buttons of a page open their modals. */
+/** Make the buttons of a page open their modals. */
 export function bindModals() {
   for (const button of document.querySelectorAll("[data-opens]")) {
     const id = /** @type {HTMLElement} */ (button).dataset.opens ?? "";
@@ -17,7 +17,7 @@ export function bindModals() {
 }
 
 /**
- * Open a modal as if it had never been used; the browser gives the focus back when it closes.
+ * Open a modal in its initial state; the browser restores the focus when it closes.
  * @param {HTMLDialogElement} dialog
  */
 function open(dialog) {
@@ -31,7 +31,7 @@ function open(dialog) {
 }
 
 /**
- * Let a form be sent by script, and its X close the modal.
+ * Submit a form by script, and make its X close the modal.
  * @param {HTMLFormElement} form
  */
 function bindForm(form) {
@@ -43,7 +43,7 @@ function bindForm(form) {
 }
 
 /**
- * Send a form; go on, or show what is wrong.
+ * Submit a form; go on, or show the errors.
  * @param {HTMLFormElement} form
  */
 async function send(form) {
@@ -60,7 +60,7 @@ async function send(form) {
 }
 
 /**
- * Post a form; give the answer, which may be that there is none.
+ * Post a form; return the answer, or an error if there is none.
  * @param {HTMLFormElement} form
  * @returns {Promise<Answer>}
  */
@@ -78,7 +78,7 @@ async function ask(form) {
 }
 
 /**
- * Show the errors of a form, empty its passwords, and go to the first that is wrong.
+ * Show the errors of a form, clear its passwords, and focus the first invalid field.
  * @param {HTMLFormElement} form
  * @param {Record<string, string>} errors
  * @param {string} general
@@ -101,7 +101,7 @@ function showErrors(form, errors, general = "") {
 }
 
 /**
- * Show words in a place for errors, or hide it.
+ * Show a message in a place for errors, or hide the place.
  * @param {Element | null} place
  * @param {string} words
  */

@@ -1,13 +1,13 @@
-/** Counts down to the next round of a ladder, by the clock of the server. */
+/** Counts down to the next round of a ladder, by the server's clock. */
 
 const SECOND = 1000;
 
-/** Milliseconds by which the server's clock is ahead of this page's own. */
+/** Milliseconds by which the server's clock is ahead of this page's clock. */
 const origin = Date.parse(document.body.dataset.now ?? "") - performance.now();
 
 /**
- * Write how long it is until the next round.
- * @param {HTMLElement} live the part of the page that says when it begins
+ * Show the time until the next round.
+ * @param {HTMLElement} live the part of the page with its start
  */
 export function countDown(live) {
   const { next } = live.dataset;

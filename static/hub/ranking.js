@@ -1,4 +1,4 @@
-/** The Ranking page: the calendar, the gaps, the filter, and what is going on. */
+/** The Ranking page: the calendar, the gaps, the filter, and the current game. */
 
 import { byId, element } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
@@ -11,13 +11,13 @@ const now = byId("now");
 const source = new Source(now.dataset.now ?? "");
 
 /**
- * The last game when the page was loaded, "" if there was none. A page of another game does not say:
- * there it is what the server answers first.
+ * The last game when the page was loaded, "" if there was none. The page of another game does not name it: there it is
+ * the server's first answer.
  */
 let last = now.dataset.last;
 
 /**
- * Say what is going on.
+ * Show the current game.
  * @param {{running: string | null, next: string | null}} said
  */
 function tell({ running, next }) {
@@ -31,7 +31,7 @@ function tell({ running, next }) {
   }
 }
 
-/** Ask what is going on. */
+/** Fetch the current game. */
 async function look() {
   const answer = await source.ask();
   if (!answer) {

@@ -33,7 +33,7 @@ async function show() {
     none.hidden = data[0].length > 0;
     place.hidden = data[0].length === 0;
     const [at] = data;
-    // One match alone stands in the middle of two days.
+    // Centre a single match between two days.
     const around = at.length === 1 ? A_DAY : 0;
     chart = place.hidden ? null : lineChart(place, data, {
       width: place.clientWidth,

@@ -1,4 +1,4 @@
-/** How long ago a moment is, in the words of the server: cw/hub/pages/times.py says the same. */
+/** Relative times, in the same words as the server: cw/hub/pages/times.py. */
 
 /** @type {ReadonlyArray<readonly [string, number]>} */
 const UNITS = [
@@ -14,7 +14,7 @@ const UNITS = [
 const LONGEST_NOW = 10;
 
 /**
- * Give `now`, or a number with its unit, for the whole seconds between two moments.
+ * Return `now`, or a number with its unit, for a distance in whole seconds.
  * @param {number} seconds
  * @returns {string}
  */
@@ -29,7 +29,7 @@ function distance(seconds) {
 }
 
 /**
- * Give `now`, `3 weeks ago` or `in 1 hour`.
+ * Return `now`, `3 weeks ago` or `in 1 hour`.
  * @param {number} moment milliseconds since 1970
  * @param {number} now milliseconds since 1970
  * @returns {string}
@@ -43,7 +43,7 @@ export function relative(moment, now) {
 }
 
 /**
- * Give a moment in the reader's own time zone: `2026-11-20 20:00 GMT+2`.
+ * Return a time in the reader's own time zone: `2026-11-20 20:00 GMT+2`.
  * @param {number} moment milliseconds since 1970
  * @returns {string}
  */

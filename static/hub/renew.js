@@ -1,4 +1,4 @@
-/** Renews a list every half minute, without a reload; nothing is sent while nothing has changed. */
+/** Refreshes a list every half minute, without a reload; an unchanged list transfers nothing. */
 
 import { Poller, Source } from "../shared/poller.js";
 
@@ -7,7 +7,7 @@ const body = /** @type {HTMLElement} */ (document.querySelector("[data-renew]"))
 const updated = /** @type {HTMLTimeElement | null} */ (document.querySelector("[data-updated] time"));
 const list = new Source(body.dataset.renew ?? "");
 
-/** Mark the rows of who looks; everybody is sent the same. */
+/** Mark the viewer's own rows; everybody gets the same list. */
 function markOwn() {
   for (const row of /** @type {NodeListOf<HTMLElement>} */ (body.querySelectorAll("[data-owner]"))) {
     const isOwn = row.dataset.owner === body.dataset.own;
@@ -20,7 +20,7 @@ async function renew() {
   const answer = await list.ask();
   if (!answer) return;
   const { rows, updated: moment } = await answer.json();
-  // Our own server has made them, and escaped what people have written.
+  // Our own server rendered the rows, and escaped what people wrote.
   body.innerHTML = rows;
   markOwn();
   if (updated) updated.dateTime = moment;

@@ -21,13 +21,13 @@ function live() {
   return byId("live");
 }
 
-/** @returns {Source} where it is asked whether the ladder has changed */
+/** @returns {Source} polled for changes of the ladder */
 function source() {
   const { renew = "", tag = "" } = live().dataset;
   return new Source(renew, tag);
 }
 
-/** Show the rows whose turn it is: as many as the screen has room for, below an announcement. */
+/** Show the next rows: as many as fit on the screen below an announcement. */
 function showRows() {
   const rows = /** @type {HTMLElement[]} */ ([...live().querySelectorAll("tbody tr")]);
   for (const [index, row] of rows.entries()) row.hidden = index < first || index >= first + ROWS;
@@ -38,7 +38,7 @@ function showRows() {
 }
 
 /**
- * Show the ladder of an address.
+ * Show the ladder at an address.
  * @param {string} address
  */
 async function show(address) {
@@ -51,7 +51,7 @@ async function show(address) {
   showRows();
 }
 
-/** Ask whether the ladder has changed, and show what has. */
+/** Check whether the ladder has changed, and show changes. */
 async function look() {
   if (await standings.ask()) await show(live().dataset.address ?? location.href);
 }
@@ -67,7 +67,7 @@ function nextRows() {
   showRows();
 }
 
-/** Go on to the next match; while there is none the last one stays. */
+/** Go on to the next match; while there is none, the last one stays. */
 function nextMatch() {
   const matches = /** @type {HTMLElement[]} */ ([...live().querySelectorAll(".matches-in-turn li")]);
   if (!matches.length) return;
@@ -78,7 +78,7 @@ function nextMatch() {
   /** @type {HTMLElement} */ (figure.querySelector("figcaption")).textContent = textContent;
 }
 
-// A match beside them leaves rows less room.
+// A match beside the rows leaves less room for them.
 nextMatch();
 showRows();
 addEventListener("resize", showRows);

@@ -1,10 +1,10 @@
-/** Shows what the check of a team's bot has found as soon as it is known; what was typed meanwhile stays. */
+/** Shows the result of a team bot's check as soon as it is known; text typed meanwhile is kept. */
 
 import { byId, documentOf } from "../shared/dom.js";
 import { Poller, Source } from "../shared/poller.js";
 
 const EVERY = 2_000;
-/** How often it is asked at most: a check that takes longer is seen with the next visit. */
+/** Maximum number of polls: the result of a longer check shows at the next visit. */
 const MOST = 60;
 
 const page = new Source(location.href);

@@ -1,4 +1,4 @@
-/** Ticks all boxes of a table at once, or none. */
+/** Ticks or clears all boxes of a table at once. */
 
 import { element } from "../shared/dom.js";
 

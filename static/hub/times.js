@@ -1,4 +1,4 @@
-/** Keeps the times on a page true, by the clock of the server. */
+/** Keeps the times on a page up to date, by the server's clock. */
 
 import { localTime, relative } from "./relative.js";
 
@@ -7,7 +7,7 @@ const EVERY = 5_000;
 /** Milliseconds by which the server's clock is ahead of this machine's. */
 const ahead = Date.parse(document.body.dataset.now ?? "") - Date.now() || 0;
 
-/** Write what is true now into all times, those that came later too. */
+/** Update all times on the page, including those added later. */
 function renew() {
   const now = Date.now() + ahead;
   for (const time of document.querySelectorAll("time")) {
@@ -23,7 +23,7 @@ function renew() {
   }
 }
 
-/** Renew all times from now on. */
+/** Update all times from now on. */
 export function keepTimes() {
   renew();
   setInterval(renew, EVERY);

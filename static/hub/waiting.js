@@ -1,4 +1,4 @@
-/** Says how a match stands, and shows it when it can be watched: while it is played, or when it is over. */
+/** Shows the status of a match, and the match once it can be watched: live, or when it is over. */
 
 import { keepAsking } from "./asking.js";
 

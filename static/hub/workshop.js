@@ -1,11 +1,11 @@
-/** The workshop of a hub: beside what it is on one's own machine, versions are saved, checked by the site, and play. */
+/** The workshop of a hub: beyond the local one, versions are saved, checked by the site, and played. */
 
 import { byId, element, link } from "../shared/dom.js";
 import { draft, parts } from "../workshop/main.js";
 import { ask, Refused, wordsOf } from "../workshop/server.js";
 import { keepAsking } from "./asking.js";
 
-/** @typedef {{number: number, bot: string, state: string}} Version its bot's page, and how it stands */
+/** @typedef {{number: number, bot: string, state: string}} Version with its bot's page and its state */
 /** @typedef {{step: string, problem: string, fix: string}} Step */
 /** @typedef {{state: "building" | "ready" | "failed", failed: Step | null}} Progress */
 
@@ -13,7 +13,7 @@ const form = /** @type {HTMLFormElement} */ (byId("version-form"));
 const buttons = form.querySelectorAll("button");
 
 /**
- * Give what stands in a field of the form.
+ * Return the value of a field of the form.
  * @param {string} name
  * @returns {string}
  */
@@ -22,7 +22,7 @@ function field(name) {
 }
 
 /**
- * Say how it goes.
+ * Show the progress.
  * @param {...(string | Node)} words
  */
 function say(...words) {
@@ -30,8 +30,8 @@ function say(...words) {
 }
 
 /**
- * Save what is written as a version, and follow its check.
- * @param {string} opponent that it plays against once it has passed, "" for none
+ * Save the draft as a version, and follow its check.
+ * @param {string} opponent to play against after passing, "" for none
  */
 async function save(opponent) {
   await draft.save();
@@ -57,7 +57,7 @@ async function save(opponent) {
 }
 
 /**
- * Say that a version plays, and let it play at once.
+ * Report that a version is active, and start a match with it.
  * @param {Version} version
  * @param {string} name of the bot
  * @param {string} opponent
@@ -72,10 +72,10 @@ async function enter(version, name, opponent) {
 }
 
 /**
- * Let a bot play at once.
+ * Start a match with a bot.
  * @param {string} name
  * @param {string} opponent
- * @returns {Promise<HTMLElement>} a sentence about its match, or about the one that it is in
+ * @returns {Promise<HTMLElement>} about its match, or the one it is still in
  */
 async function playAtOnce(name, opponent) {
   try {
@@ -103,7 +103,7 @@ function refusal(error) {
 }
 
 /**
- * Say which step a version has failed, and what to do.
+ * Report which step a version has failed, and what to do.
  * @param {Version} version
  * @param {Step | null} step
  */

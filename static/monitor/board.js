@@ -1,4 +1,4 @@
-/** The board as a picture: an SVG whose elements stay in place from one status to the next. */
+/** The board as an SVG picture whose elements persist from one status to the next. */
 
 import { allSegments, areas, condition, keyOf } from "./geometry.js";
 
@@ -16,7 +16,7 @@ const LABEL_PIXELS = 12;
 const LABEL_ROOM_PIXELS = 20;
 
 /**
- * Make an SVG element.
+ * Create an SVG element.
  * @template {keyof SVGElementTagNameMap} Name
  * @param {Name} name
  * @param {Record<string, string | number>} attributes
@@ -54,7 +54,7 @@ export class BoardPicture {
    * Show a position.
    * @param {number[][]} board
    * @param {string} lastMove
-   * @param {Map<string, number>} authors who drew the segment of this key
+   * @param {Map<string, number>} authors by segment key, who drew it
    */
   show(board, lastMove, authors) {
     if (board.length !== this.size) {
@@ -70,7 +70,7 @@ export class BoardPicture {
   }
 
   /**
-   * Lay out an empty board.
+   * Set up an empty board.
    * @param {number} size
    */
   build(size) {
@@ -100,7 +100,7 @@ export class BoardPicture {
   }
 
   /**
-   * Give the place of a grid line.
+   * Return the position of a grid line.
    * @param {number} index
    * @returns {number}
    */
@@ -109,7 +109,7 @@ export class BoardPicture {
   }
 
   /**
-   * Make the two strokes of a segment; the core marks player 2 apart from its colour.
+   * Create the two strokes of a segment; the core identifies player 2 without colour.
    * @param {Segment} segment
    */
   line(segment) {
@@ -122,13 +122,13 @@ export class BoardPicture {
     return { segment, element };
   }
 
-  /** @returns {SVGCircleElement[][]} the grid points, by line and column */
+  /** @returns {SVGCircleElement[][]} by line and column */
   makePoints() {
     const lines = Array.from({ length: this.size + 1 }, (_, index) => index);
     return lines.map((y) => lines.map((x) => make("circle", { cx: this.at(x), cy: this.at(y) })));
   }
 
-  /** @returns {SVGTextElement[]} the numbers along the upper and the left edge */
+  /** @returns {SVGTextElement[]} along the upper and the left edge */
   makeLabels() {
     return Array.from({ length: this.size }, (_, index) => {
       const middle = this.at(index + 0.5);
@@ -139,7 +139,7 @@ export class BoardPicture {
     }).flat();
   }
 
-  /** Keep the labels at one size on the screen, and as many of them as there is room for. */
+  /** Keep the labels at one size on the screen, and show as many as fit. */
   fitLabels() {
     const scale = this.svg.clientWidth / SIDE;
     if (!this.size || !scale) {
@@ -171,7 +171,7 @@ export class BoardPicture {
   }
 
   /**
-   * Add new areas and remove those of an earlier game; the others stay as they are.
+   * Add new areas and remove those of an earlier game; keep the rest.
    * @param {Area[]} areas
    */
   showAreas(areas) {
@@ -215,7 +215,7 @@ export class BoardPicture {
   }
 
   /**
-   * Draw the segment of the last move once more, outlined and above the others.
+   * Draw the segment of the last move again, outlined and on top.
    * @param {string} key "" for none
    */
   showHalo(key) {
@@ -248,7 +248,7 @@ export class BoardPicture {
   }
 
   /**
-   * Give the square under a point of the window, null beside the board.
+   * Return the square under a point of the window, or null outside the board.
    * @param {number} clientX
    * @param {number} clientY
    * @returns {Square | null}

@@ -1,10 +1,10 @@
-/** The clock of the player to move, counted down here between two answers of the server. */
+/** The clock of the player to move, which counts down between two answers of the server. */
 
 /** @typedef {{digits: HTMLElement, bar: HTMLElement}} Face */
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Runs one clock at a time, on the card of the player whose turn it is. */
+/** Runs one clock at a time, on the card of the player to move. */
 export class Clock {
   /** @param {HTMLElement[]} cards the cards of player 1 and 2 */
   constructor(cards) {
@@ -27,10 +27,10 @@ export class Clock {
 
   /**
    * Start the clock of a turn.
-   * @param {number} player whose turn it is, 0 for nobody's
-   * @param {number} timeLeft in milliseconds as the server said it, -1 for no limit
+   * @param {number} player the player to move, 0 for none
+   * @param {number} timeLeft in milliseconds as reported, -1 for no limit
    * @param {number} limit the time for a turn in milliseconds
-   * @param {number} heardAt when the server said it
+   * @param {number} heardAt when the server reported it
    */
   start(player, timeLeft, limit, heardAt) {
     this.stop();
@@ -44,7 +44,7 @@ export class Clock {
     }
   }
 
-  /** Show the time left now. */
+  /** Show the time left. */
   tick() {
     const { face } = this;
     if (face) {
@@ -58,7 +58,7 @@ export class Clock {
 }
 
 /**
- * Give a part of a card.
+ * Return a part of a card.
  * @param {HTMLElement} card
  * @param {string} name
  * @returns {HTMLElement}

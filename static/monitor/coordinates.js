@@ -1,4 +1,4 @@
-/** The switch that shows coordinates, and the square that the viewer points at. */
+/** The switch for coordinates, and the square under the pointer. */
 
 import { squareText } from "./words.js";
 
@@ -33,7 +33,7 @@ export class Coordinates {
     this.apply();
   }
 
-  /** Take a new choice. */
+  /** Store a new choice. */
   change() {
     window.memory.keep("coordinates", this.control.checked ? "on" : "off");
     this.apply();
@@ -60,7 +60,7 @@ export class Coordinates {
 
   /** @param {PointerEvent} event */
   leave(event) {
-    // A finger leaves as soon as it has tapped: what it pointed at stays.
+    // A finger leaves right after a tap: what it pointed at stays.
     if (event.pointerType !== "touch") {
       this.point(null);
     }

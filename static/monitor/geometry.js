@@ -1,6 +1,6 @@
 /**
- * Segments, squares and areas of a board as the status document describes it: board[y][x] holds
- * the drawn borders of a square in its low four bits and its owner above them.
+ * Segments, squares and areas of a board as in the status document: board[y][x] holds the drawn borders of a square in
+ * its low four bits, and its owner above them.
  */
 
 /** The bit of each border in a square. */
@@ -14,14 +14,13 @@ const STEPS = [
 ];
 
 /**
- * One segment: its ends as grid points, the square and bit by which it is read, and the squares
- * on either side of it.
+ * A segment: its ends as grid points, the square and bit that store it, and the squares on either side.
  * @typedef {{key: string, ends: number[], x: number, y: number, bit: number, sides: number[][]}}
  *   Segment
  */
 
 /**
- * Tell who owns a square.
+ * Return the owner of a square.
  * @param {number} square
  * @returns {0 | 1 | 2}
  */
@@ -83,7 +82,7 @@ function vertical(line, y, size) {
 }
 
 /**
- * Give the key of the segment that a move names, under either of its two names.
+ * Return the key of a move's segment, whichever of its two names is used.
  * @param {string} move "x,y,border", or "" for none
  * @returns {string}
  */
@@ -96,8 +95,7 @@ export function keyOf(move) {
 }
 
 /**
- * Tell whether a segment is "drawn", "free", or "inner": no longer free because it lies inside a
- * closed area.
+ * Return whether a segment is "drawn", "free", or "inner": no longer free because it is inside a closed area.
  * @param {number[][]} board
  * @param {Segment} segment
  * @returns {"drawn" | "free" | "inner"}
@@ -128,11 +126,11 @@ export function areas(board) {
 }
 
 /**
- * List the squares that can be reached from one without crossing a drawn segment.
+ * List the squares reachable from one without crossing a drawn segment.
  * @param {number[][]} board
  * @param {number} x
  * @param {number} y
- * @param {Set<string>} members squares that are in an area already; the new ones are added
+ * @param {Set<string>} members squares already in an area; new ones are added
  * @returns {number[][]}
  */
 function squaresFrom(board, x, y, members) {

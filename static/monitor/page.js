@@ -73,7 +73,7 @@ export class MoveList {
   }
 
   /**
-   * Add what is new; begin anew when it is another game.
+   * Add new moves; start over for another game.
    * @param {import("./words.js").View} view
    */
   show(view) {
@@ -117,7 +117,7 @@ function moveItem(view, index) {
 }
 
 /**
- * Say for screen readers what a view shows.
+ * Return a sentence for screen readers that describes a view.
  * @param {import("./words.js").View} view
  * @returns {string}
  */

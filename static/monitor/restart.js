@@ -1,4 +1,4 @@
-/** The button that restarts the game; it asks first while a game is running. */
+/** The button that restarts the game; it asks for confirmation while a game is running. */
 
 /**
  * Bind the button, if the page has one.
@@ -21,7 +21,7 @@ export function bindRestart(isRunning, restart) {
 }
 
 /**
- * Restart, and say why where the server refuses.
+ * Restart the game, and report a refusal by the server.
  * @param {() => Promise<unknown>} restart
  */
 async function attempt(restart) {

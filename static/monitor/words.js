@@ -1,4 +1,4 @@
-/** What the page says about a game: a view of status and history, and sentences made of it. */
+/** Texts about a game: a view that combines status and history, and sentences about it. */
 
 import { countOf } from "../shared/counts.js";
 import { allSegments, BORDERS, condition, owner } from "./geometry.js";
@@ -21,7 +21,7 @@ import { allSegments, BORDERS, condition, owner } from "./geometry.js";
  */
 
 /**
- * Gather what the page shows.
+ * Return a view for the page.
  * @param {Status} status the status document
  * @param {History} history
  * @returns {View}
@@ -62,7 +62,7 @@ export function nameOf(view, player) {
 }
 
 /**
- * Say in a few words how the game stands.
+ * Return the state of the game in a few words.
  * @param {View} view
  * @returns {string}
  */
@@ -77,7 +77,7 @@ export function headline(view) {
 }
 
 /**
- * Say why the game ended, who is there, or what was played last.
+ * Return why the game ended, who is there, or the last move.
  * @param {View} view
  * @returns {string}
  */
@@ -93,7 +93,7 @@ export function detail(view) {
 }
 
 /**
- * Say why the game ended.
+ * Return why the game ended.
  * @param {View} view
  * @returns {string}
  */
@@ -108,7 +108,7 @@ export function reason(view) {
 }
 
 /**
- * Say what was played last.
+ * Return the last move as text.
  * @param {View} view
  * @returns {string}
  */
@@ -124,7 +124,7 @@ export function lastMove(view) {
 }
 
 /**
- * Say in one or two words how a player stands; "" where there is nothing to say.
+ * Return a player's status in one or two words, or "".
  * @param {View} view
  * @param {number} player
  * @returns {string}
@@ -144,7 +144,7 @@ export function standing(view, player) {
 }
 
 /**
- * Give the title of the page.
+ * Return the title of the page.
  * @param {View} view
  * @returns {string}
  */
@@ -155,7 +155,7 @@ export function pageTitle(view) {
 }
 
 /**
- * Describe the board for those who do not see it.
+ * Return a description of the board for people who cannot see it.
  * @param {View} view
  * @returns {string}
  */
@@ -170,7 +170,7 @@ export function boardText(view) {
 }
 
 /**
- * Describe one square, with its number in the status document.
+ * Return a description of one square, with its number in the status document.
  * @param {View} view
  * @param {number} x
  * @param {number} y

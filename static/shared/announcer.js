@@ -1,4 +1,4 @@
-/** Tells screen readers what happened: at most one sentence a second, the latest. */
+/** Announces events to screen readers: at most one sentence a second, the latest. */
 
 const EVERY = 1000;
 
@@ -20,7 +20,7 @@ export class Announcer {
     }
   }
 
-  /** Say what waits, then rest, for screen readers say every sentence to its end. */
+  /** Announce the waiting sentence, then pause, because screen readers finish every sentence. */
   speak() {
     const { waiting } = this;
     this.waiting = "";

@@ -1,7 +1,7 @@
-/** Elements of a page: whatever is put into them is shown as text and as nothing else. */
+/** Elements of a page: strings put into them are only ever shown as text. */
 
 /**
- * Make an element.
+ * Create an element.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {string} className
@@ -18,7 +18,7 @@ export function element(tag, className, ...content) {
 }
 
 /**
- * Make a link.
+ * Create a link.
  * @param {string} address
  * @param {...(Node | string)} content
  * @returns {HTMLAnchorElement}
@@ -28,7 +28,7 @@ export function link(address, ...content) {
 }
 
 /**
- * Give the element with an id, which the page has.
+ * Return an element by its id, which must exist.
  * @param {string} id
  * @returns {HTMLElement}
  */
@@ -37,7 +37,7 @@ export function byId(id) {
 }
 
 /**
- * Give what HTML of our own server stands for: it has escaped what others have written.
+ * Parse HTML from our own server, which has escaped foreign text.
  * @param {string} html
  * @returns {Document}
  */

@@ -1,6 +1,6 @@
-/** Asks again and again: less often where no answer comes, and not at all while nobody sees the page. */
+/** Polling: less frequent while the server does not answer, and paused while the page is hidden. */
 
-/** Milliseconds after the first question without an answer; each further one doubles them. */
+/** Milliseconds after the first request without an answer; each further failure doubles them. */
 const FIRST_RETRY = 1000;
 const LONGEST_RETRY = 8000;
 
@@ -18,11 +18,11 @@ export class NoAnswer extends Error {
   }
 }
 
-/** An address that sends nothing while nothing has changed there. */
+/** An address that sends nothing if nothing has changed. */
 export class Source {
   /**
    * @param {string} address
-   * @param {string} tag of what is known, "" if nothing is
+   * @param {string} tag of the known version, "" for none
    */
   constructor(address, tag = "") {
     this.address = address;
@@ -30,8 +30,8 @@ export class Source {
   }
 
   /**
-   * Ask for what is new.
-   * @param {string} address another one than the usual, whose answers have the same tags
+   * Fetch the latest version.
+   * @param {string} address an alternative address whose answers have the same tags
    * @returns {Promise<Response | null>} null if nothing has changed
    * @throws {NoAnswer}
    */
@@ -48,25 +48,25 @@ export class Source {
   }
 
   /**
-   * Fetch an answer to its end: what has come in part is not known.
+   * Fetch a complete response: a partial one does not count as known.
    * @param {string} address
    */
   async fetchWhole(address) {
-    // With a tag of its own the browser's store is not asked: it would answer with an old clock.
+    // With our own tag the browser cache is bypassed: it would answer with an old clock.
     const headers = new Headers(this.tag ? { "If-None-Match": `"${this.tag}"` } : {});
     const answer = await fetch(address, { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
     const { status, statusText } = answer;
     return new Response(status === 304 ? null : await answer.blob(), { status, statusText, headers: answer.headers });
   }
 
-  /** Forget what is known: the next answer is a whole one. */
+  /** Forget the known version: the next answer is complete. */
   forget() {
     this.tag = "";
   }
 }
 
 /**
- * Give a tag without its quotes. A proxy that packs answers calls their tags weak.
+ * Return a tag without its quotes. A compressing proxy marks tags as weak.
  * @param {string} tag
  * @returns {string}
  */
@@ -74,13 +74,13 @@ function bare(tag) {
   return tag.replace(/^W\//, "").replaceAll('"', "");
 }
 
-/** Asks until an answer is the last one. */
+/** Polls until the last answer. */
 export class Poller {
   /**
-   * @param {() => Promise<boolean | void>} ask asks once, and returns whether that was the last time; it
-   *   throws NoAnswer where the server is silent
-   * @param {number | (() => number)} every milliseconds from one question to the next
-   * @param {(answers: boolean) => void} report is told after each question whether the server answers
+   * @param {() => Promise<boolean | void>} ask sends one request, and returns whether that was the last; it
+   *   throws NoAnswer if the server is silent
+   * @param {number | (() => number)} every milliseconds between requests
+   * @param {(answers: boolean) => void} report called after each request with whether the server answers
    */
   constructor(ask, every, report = () => {}) {
     this.ask = ask;
@@ -91,8 +91,8 @@ export class Poller {
   }
 
   /**
-   * Ask until an answer is the last one.
-   * @param {{later?: boolean}} options whether the first question waits as long as all others
+   * Poll until the last answer.
+   * @param {{later?: boolean}} options whether to wait before the first request too
    */
   async run({ later = false } = {}) {
     if (later) {
@@ -105,7 +105,7 @@ export class Poller {
     }
   }
 
-  /** @returns {Promise<boolean>} whether that was the last time */
+  /** @returns {Promise<boolean>} whether that was the last request */
   async askOnce() {
     try {
       const isOver = await this.ask();
@@ -124,8 +124,8 @@ export class Poller {
   }
 
   /**
-   * Wait until it is time to ask, or `wake` is called; then until somebody sees the page.
-   * @param {number} began when the last question was asked
+   * Wait until the next request is due or `wake` is called, then until the page is visible.
+   * @param {number} began when the last request was sent
    */
   async rest(began) {
     const pause = this.failures > 0 ? this.retry() : this.interval() - (performance.now() - began);
@@ -139,18 +139,18 @@ export class Poller {
     await visibility();
   }
 
-  /** @returns {number} milliseconds from one question to the next */
+  /** @returns {number} milliseconds between requests */
   interval() {
     return typeof this.every === "number" ? this.every : this.every();
   }
 
-  /** @returns {number} milliseconds until a question is asked again that had no answer */
+  /** @returns {number} milliseconds until an unanswered request is repeated */
   retry() {
     return Math.max(this.interval(), Math.min(FIRST_RETRY * 2 ** (this.failures - 1), LONGEST_RETRY));
   }
 }
 
-/** Wait until somebody sees the page. */
+/** Wait until the page is visible. */
 async function visibility() {
   while (document.hidden) {
     await new Promise((resolve) => {

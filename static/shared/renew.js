@@ -1,7 +1,7 @@
-/** Brings a part of a page up to date, and keeps in place what has not changed. */
+/** Updates a part of a page, keeping everything unchanged in place. */
 
 /**
- * Make an element equal to a fresh one, and keep what is equal: focus, what is scrolled or open.
+ * Make an element equal to a fresh one, keeping equal parts with their focus and their open and scroll state.
  * @param {ChildNode} old
  * @param {ChildNode} fresh
  */

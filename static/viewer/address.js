@@ -1,4 +1,7 @@
-/** What the address of the page carries, after its "#", or in a link after its "?": turn, speed, view, and "hide". */
+/**
+ * The viewer's state in the address of the page, after its "#", or in a link after its "?": turn, speed, view, and
+ * "hide".
+ */
 
 const SOON = 250;
 
@@ -6,13 +9,13 @@ const SOON = 250;
 export class Address {
   constructor() {
     this.timer = 0;
-    /** What was said last of the result. */
+    /** The last state of hiding the result. */
     this.hides = false;
   }
 
   /**
-   * Give what the address says.
-   * @returns {{turn: number | null, speed: number, view: string, hides: boolean}} `hides`: the result is kept back
+   * Return the state in the address.
+   * @returns {{turn: number | null, speed: number, view: string, hides: boolean}} `hides`: the result is hidden
    */
   read() {
     const parameters = new URLSearchParams(location.hash.length > 1 ? location.hash.slice(1) : location.search);
@@ -25,12 +28,12 @@ export class Address {
   }
 
   /**
-   * Write the address soon, for browsers take only a few changes a second; at once what is chosen of the result.
-   * @param {{turn: number | null, speed: number, view: string, hides: boolean}} state without a turn: the last one
+   * Write the address soon, as browsers allow only a few changes a second; a changed `hides` is written at once.
+   * @param {{turn: number | null, speed: number, view: string, hides: boolean}} state null as turn: the last one
    */
   write({ turn, speed, view, hides }) {
     if (location.protocol === "about:") {
-      return; // A page that stands in the code of another has no address.
+      return; // An embedded page has no address of its own.
     }
     clearTimeout(this.timer);
     const parameters = new URLSearchParams(turn === null ? {} : { turn: String(turn) });

@@ -1,8 +1,8 @@
-/** Which part of the board is seen: board units (cells) to pixels of the page and back. */
+/** The visible part of the board: converts between board units (cells) and pixels of the page. */
 
 const LARGEST_CELL = 120;
 
-/** What part of the picture may show what is beyond the board; more where the board goes on there. */
+/** The maximum share of the picture beyond the board; larger if the board wraps around. */
 const SLACK = { bounded: 0.4, wrapped: 0.5 };
 
 /** A window on the board. */
@@ -20,35 +20,35 @@ export class Camera {
   }
 
   /**
-   * Take another board.
+   * Switch to another board.
    * @param {{width: number, height: number}} board
-   * @param {boolean} wraps whether it goes on beyond its edges
+   * @param {boolean} wraps whether it wraps around at its edges
    */
   open(board, wraps) {
     Object.assign(this, { board, fitted: true, slack: wraps ? SLACK.wrapped : SLACK.bounded });
   }
 
-  /** The place in the middle of the picture. */
+  /** The board position in the middle of the picture. */
   get middle() {
     return this.toBoard(this.width / 2, this.height / 2);
   }
 
-  /** The pixels of a cell with which the whole board is seen. */
+  /** Pixels per cell at which the whole board is visible. */
   get fitScale() {
     const across = (this.width - 2 * this.padding) / this.board.width;
     const down = (this.height - 2 * this.padding) / this.board.height;
     const scale = Math.max(0.1, Math.min(across, down, LARGEST_CELL));
-    // Whole pixels leave no seams between cells; small cells would lose too much by it.
+    // Whole pixels avoid seams between cells; small cells would shrink too much.
     return scale > 14 ? Math.floor(scale) : scale;
   }
 
-  /** Whether only a part of the board is seen. */
+  /** Whether only a part of the board is visible. */
   get isClose() {
     return this.scale > this.fitScale * 1.05;
   }
 
   /**
-   * Take the size of the picture in pixels of the page.
+   * Set the size of the picture in pixels of the page.
    * @param {number} width
    * @param {number} height
    * @param {number} padding
@@ -71,7 +71,7 @@ export class Camera {
   }
 
   /**
-   * Show cells of a size, around the middle of the picture.
+   * Show cells of a given size, keeping the middle of the picture.
    * @param {number} scale pixels of a cell
    */
   closeUp(scale) {
@@ -81,7 +81,7 @@ export class Camera {
   }
 
   /**
-   * Put a place of the board into the middle.
+   * Move a position on the board to the middle.
    * @param {number} x
    * @param {number} y
    */
@@ -92,7 +92,7 @@ export class Camera {
   }
 
   /**
-   * Come closer, or go away, with what is at a pixel staying there.
+   * Zoom in or out around a pixel.
    * @param {number} factor
    * @param {number} left
    * @param {number} top
@@ -118,7 +118,7 @@ export class Camera {
     this.hold();
   }
 
-  /** Keep the board in sight. */
+  /** Keep the board in view. */
   hold() {
     this.x = clamp(this.x, this.width / this.scale, this.board.width, this.slack);
     this.y = clamp(this.y, this.height / this.scale, this.board.height, this.slack);
@@ -134,7 +134,7 @@ export class Camera {
   }
 
   /**
-   * Tell where a point of the board is in the picture.
+   * Return where a point of the board is in the picture.
    * @param {number} x
    * @param {number} y
    * @returns {{left: number, top: number}} pixels
@@ -145,10 +145,10 @@ export class Camera {
 }
 
 /**
- * @param {number} from where the window begins
+ * @param {number} from start of the window
  * @param {number} length its length
  * @param {number} board the board's
- * @param {number} part of the window that may show what is beyond
+ * @param {number} part share of the window that may be beyond the board
  * @returns {number}
  */
 function clamp(from, length, board, part) {

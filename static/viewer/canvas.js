@@ -1,7 +1,7 @@
-/** Canvases with as many pixels as the screen has. */
+/** Canvases at the resolution of the screen. */
 
 /**
- * Give what draws on a canvas.
+ * Return the drawing context of a canvas.
  * @param {HTMLCanvasElement} canvas
  * @param {CanvasRenderingContext2DSettings} [settings]
  * @returns {CanvasRenderingContext2D}
@@ -16,7 +16,7 @@ export function contextOf(canvas, settings) {
 }
 
 /**
- * Give a canvas as many pixels as the screen has.
+ * Set the resolution of a canvas to that of the screen.
  * @param {HTMLCanvasElement} canvas
  * @param {number} width in pixels of the page
  * @param {number} height
@@ -32,7 +32,7 @@ export function fitCanvas(canvas, width, height) {
 }
 
 /**
- * Give what draws on an empty canvas in pixels of the page.
+ * Clear a canvas, and return its context in pixels of the page.
  * @param {HTMLCanvasElement} canvas
  * @param {number} width in pixels of the page
  * @param {number} height

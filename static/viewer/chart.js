@@ -1,4 +1,4 @@
-/** Small charts: one line for every player over the turns. */
+/** Small charts: one line per player over the turns. */
 
 import { emptied } from "./canvas.js";
 import { INKS } from "./drawing.js";
@@ -10,7 +10,7 @@ const MOST_LINES = 40;
 const MOST_LETTERS = 8;
 const LETTER = 10;
 
-/** A chart that is drawn again when it is shown something else. */
+/** A chart that redraws when its data changes. */
 export class Chart {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -28,7 +28,7 @@ export class Chart {
 
   /**
    * Show lines.
-   * @param {number[][]} series a value for every turn, for every player; NaN where there is none
+   * @param {number[][]} series per player a value for every turn; NaN if missing
    * @param {number} turns how far the axis goes
    */
   show(series, turns) {
@@ -38,7 +38,7 @@ export class Chart {
   }
 
   /**
-   * Show which turn it is.
+   * Mark the current turn.
    * @param {number} turn
    */
   point(turn) {
@@ -106,7 +106,7 @@ function drawAxes({ ctx, top, dark, x, y, right }, turns) {
  * @returns {{seat: number, left: number, top: number}} where the line ends
  */
 function drawLine({ ctx, dark, x, y, right }, values, seat) {
-  // More points than pixels cannot be seen.
+  // More points than pixels would be invisible.
   const step = Math.max(1, Math.floor(values.length / Math.max(1, right - MARGIN.left)));
   ctx.strokeStyle = colourOf(seat, dark);
   ctx.lineWidth = 1.75;
@@ -124,7 +124,7 @@ function drawLine({ ctx, dark, x, y, right }, values, seat) {
 }
 
 /**
- * Write the letters of players at the ends of their lines, one above the other where lines meet.
+ * Write the letters of players at the ends of their lines, stacked where lines meet.
  * @param {Plot} plot
  * @param {{seat: number, left: number, top: number}[]} ends
  */
@@ -133,7 +133,7 @@ function drawLetters({ ctx, dark, right }, ends) {
   ctx.font = "650 11px system-ui, sans-serif";
   let above = HEIGHT;
   for (const [index, { seat, left, top }] of ends.sort((one, other) => other.top - one.top).entries()) {
-    // As many letters as are still to come need room above.
+    // Leave room above for the letters still to come.
     above = Math.max(Math.min(top + 4, above - LETTER), LETTER * (ends.length - index));
     ctx.fillStyle = colourOf(seat, dark);
     ctx.fillText(letterOf(seat), Math.min(left + 4, right + 3), above);
@@ -170,7 +170,7 @@ function highest(series) {
 }
 
 /**
- * Give the next number that reads well.
+ * Round up to a readable number.
  * @param {number} value
  * @returns {number}
  */

@@ -1,4 +1,4 @@
-/** Lists of like objects that a file has as tables; see cw/replays/columns.py. */
+/** Lists of similar objects that a file stores as tables; see cw/replays/columns.py. */
 
 import { isRecord } from "./json.js";
 
@@ -7,10 +7,10 @@ import { isRecord } from "./json.js";
 const TABLE = "@";
 
 /**
- * Give the document of which tables were made.
+ * Return a document with its tables expanded.
  * @param {Json} document
  * @returns {Json}
- * @throws {Error} if a table is broken
+ * @throws {Error} if a table is invalid
  */
 export function fromColumns(document) {
   if (Array.isArray(document)) {

@@ -1,16 +1,16 @@
-/** The controls of the viewer: the buttons under the board, the choices beside them, and the keys. */
+/** The controls of the viewer: the buttons under the board, the settings beside them, and the keys. */
 
 import { byId } from "./elements.js";
 import { bindKeys } from "./keys.js";
 
-/** Turns that the arrows up and down go. */
+/** Turns that the up and down arrows skip. */
 const JUMP = 10;
 const REMEMBERED = "viewer-coordinates";
 
 /** @typedef {import("./viewer.js").Viewer} Viewer */
 
 /**
- * Let people steer a viewer.
+ * Connect the controls to a viewer.
  * @param {Viewer} viewer
  */
 export function bindControls(viewer) {
@@ -54,7 +54,7 @@ function bindChoices(viewer) {
 }
 
 /**
- * Give what keys do.
+ * Return the actions of keys.
  * @param {Viewer} viewer
  * @returns {Record<string, (digit: number) => void>}
  */
@@ -85,7 +85,7 @@ function keysOf(viewer) {
 }
 
 /**
- * Offer the choices that depend on a replay: whose view is shown, and whether with coordinates.
+ * Offer the settings that depend on a replay: the player's view, and coordinates.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
  */
@@ -98,7 +98,7 @@ export function offerChoices(replay, game) {
 }
 
 /**
- * Show whether a match is played, how fast, and whether its latest turn is followed.
+ * Show whether a match is playing, its speed, and whether its latest turn is followed.
  * @param {import("./playback.js").Playback} playback
  */
 export function showState({ playing, speed, live, following }) {

@@ -1,6 +1,6 @@
-/** What was done in turns, kept for those who ask again: the list of turns does. */
+/** The actions of turns, cached because the list of turns asks repeatedly. */
 
-/** Turns of which it is kept. */
+/** Maximum number of cached turns. */
 const MOST_TURNS = 2000;
 
 /** What players did in each turn of a replay. */
@@ -8,7 +8,7 @@ export class Deeds {
   /**
    * @param {import("./replay.js").Replay} replay
    * @param {import("./games/game.js").Game} game
-   * @param {unknown} memo what the game has prepared
+   * @param {unknown} memo prepared by the game
    */
   constructor(replay, game, memo) {
     this.replay = replay;

@@ -1,4 +1,4 @@
-/** What stands below the board: result, match, events, and the time for answers. */
+/** The parts below the board: result, match, events, and response times. */
 
 import { Chart } from "./chart.js";
 import { element } from "../shared/dom.js";
@@ -12,10 +12,10 @@ const MOST_EVENTS = 1000;
 const MOST_TIMES = 8;
 
 /**
- * Show all that does not change with the turn.
+ * Show everything that does not depend on the turn.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
- * @param {boolean} told whether the result may be told
+ * @param {boolean} told whether the result may be shown
  */
 export function showDetails(replay, game, told) {
   showTitle(replay);
@@ -29,7 +29,7 @@ export function showDetails(replay, game, told) {
 }
 
 /**
- * Say who plays what; who won is said below.
+ * Show who plays; the winner is shown below.
  * @param {import("./replay.js").Replay} replay
  */
 function showTitle(replay) {
@@ -57,7 +57,7 @@ function standingRow({ seat, rank, score }) {
  */
 function facts({ document, last }) {
   const options = Object.entries(document.options).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
-  // Before the end a hub tells neither: what is still to come would follow from them.
+  // Until the end a hub reveals neither, as the rest of the match could be computed from them.
   const [seed, hash] = document.hash ? [[["Seed", String(document.seed)]], [["Hash", document.hash.slice(0, 12)]]] : [[], []];
   return [
     ["Game", titleOf(document.game)], ["Played", document.date.replace("T", " ").replace("Z", " UTC")],
@@ -86,7 +86,7 @@ export class EventLog {
   }
 
   /**
-   * Add the events that are not there yet.
+   * Add new events.
    * @param {import("./games/game.js").Event[]} events
    */
   show(events) {
@@ -111,7 +111,7 @@ function eventItem({ turn, kind, text }) {
   return element("li", "", button);
 }
 
-/** How long bots took for each answer: a chart, and a table. */
+/** The bots' response times: a chart and a table. */
 export class Latency {
   /** @param {(turn: number) => void} visit */
   constructor(visit) {

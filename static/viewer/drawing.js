@@ -1,9 +1,9 @@
-/** What the pictures of all games are drawn with. Lengths are cells of the board, unless they say pixels. */
+/** Drawing functions shared by all games. Lengths are cells of the board unless they say pixels. */
 
 import { colourOf, letterOf, pathOf } from "./palette.js";
 
 /**
- * What is to be drawn, and where.
+ * What to draw, and where.
  * @template [Frame=unknown]
  * @template [Memo=unknown]
  * @typedef {object} Scene
@@ -13,22 +13,22 @@ import { colourOf, letterOf, pathOf } from "./palette.js";
  * @property {import("./replay.js").Replay<Frame>} replay
  * @property {number} turn
  * @property {Frame} frame of that turn
- * @property {Memo} memo what the game has prepared for the replay
- * @property {boolean} dark whether the ground is dark
+ * @property {Memo} memo prepared by the game for the replay
+ * @property {boolean} dark whether the background is dark
  * @property {boolean} coordinates
  * @property {number} focus the player whose view is shown, -1 for all
- * @property {boolean} fog whether that view hides what the player does not see
- * @property {number} time milliseconds, for what moves by itself; 0 where motion is unwelcome
+ * @property {boolean} fog whether that view hides what the player cannot see
+ * @property {number} time milliseconds, for animations; 0 if motion is unwanted
  * @property {boolean} mini whether this is the small overview
- * @property {Spot | null} spot what is pointed at
+ * @property {Spot | null} spot the spot under the pointer
  */
 
 /**
- * What lies at a place of the board: its name, what is said of it, and a ring around it.
+ * A thing on the board: its name, its description, and the ring around it.
  * @typedef {{key: string, text: string, x: number, y: number, r: number, bubble?: string[], person?: import("./replay.js").Person}} Spot
  */
 
-/** Colours that are no player's. */
+/** Colours that belong to no player. */
 export const INKS = {
   light: {
     ground: "#ffffff", ink: "#14201a", muted: "#53625a", line: "#d5ddd7", stone: "#8b9790", glow: "#14201a",
@@ -49,7 +49,7 @@ export function inks(scene) {
 }
 
 /**
- * Give the colour of a player on the ground of a scene.
+ * Return the colour of a player against the background of a scene.
  * @param {Scene} scene
  * @param {number} seat
  * @returns {string}
@@ -59,7 +59,7 @@ export function colour(scene, seat) {
 }
 
 /**
- * Give how strongly a player's things are drawn: without fog, others fade while one is looked at.
+ * Return the opacity of a player's things: without fog, other players fade while one has the focus.
  * @param {Scene} scene
  * @param {number} seat
  * @returns {number}
@@ -69,12 +69,12 @@ export function strength(scene, seat) {
 }
 
 /**
- * Write a text with its middle at a place of the board.
+ * Write a text centred at a position on the board.
  * @param {Scene} scene
  * @param {string} text
  * @param {number} x
  * @param {number} y
- * @param {number} pixels height of the letters
+ * @param {number} pixels letter height
  * @param {string} ink
  * @param {boolean} [bold]
  */
@@ -85,7 +85,7 @@ export function write(scene, text, x, y, pixels, ink, bold = true) {
 }
 
 /**
- * Write a text with its middle at a pixel of the picture.
+ * Write a text centred at a pixel of the picture.
  * @param {Scene} scene
  * @param {string} text
  * @param {number} left
@@ -105,12 +105,11 @@ function writeAt({ ctx, ratio }, text, left, top, pixels, ink, bold) {
   ctx.restore();
 }
 
-/** Pixels of a disc's radius from which on a letter can be read on it. */
+/** Minimum radius of a disc, in pixels, for a readable letter. */
 const READABLE = 7;
 
 /**
- * Draw a disc in a player's colour with the player's letter; where that could not be read, the player's
- * mark in its stead.
+ * Draw a disc in a player's colour with the player's letter, or with their mark if that would be unreadable.
  * @param {Scene} scene
  * @param {number} seat
  * @param {number} x its middle
@@ -151,7 +150,7 @@ export function mark({ ctx }, seat, x, y, r, ink) {
 }
 
 /**
- * Draw a line with a head at its end.
+ * Draw an arrow.
  * @param {CanvasRenderingContext2D} ctx
  * @param {number[]} from x and y
  * @param {number[]} to
@@ -217,11 +216,11 @@ export function grid({ ctx, camera }, width, height, ink) {
 }
 
 /**
- * Number columns and rows along the edges, in sight also where the board goes on beyond them.
+ * Number columns and rows along the edges; the numbers stay in view if the board wraps around.
  * @param {Scene} scene
  * @param {number} columns
  * @param {number} rows
- * @param {boolean} [upward] whether rows count from the bottom, where the columns' numbers are then
+ * @param {boolean} [upward] whether rows count from the bottom; the column numbers are then there too
  */
 export function axes(scene, columns, rows, upward = false) {
   const { camera } = scene;
@@ -244,14 +243,14 @@ export function axes(scene, columns, rows, upward = false) {
 
 /**
  * @param {number} number
- * @returns {number} pixels from the middle of a number at an edge to its sides
+ * @returns {number} pixels from the middle of an edge number to its sides
  */
 function halfWidth(number) {
   return 3.5 * String(number).length + 1.5;
 }
 
 /**
- * Write a number on a ground of its own.
+ * Write a number on its own background.
  * @param {Scene} scene
  * @param {number} number
  * @param {number} left
@@ -271,14 +270,14 @@ export function tick(scene, number, left, top) {
 
 /**
  * @param {number} scale
- * @returns {number} how many cells lie between two numbers
+ * @returns {number} number of cells between two numbers
  */
 export function stepOf(scale) {
   return [1, 2, 5, 10, 20, 50, 100].find((step) => step * scale >= 22) ?? 200;
 }
 
 /**
- * Ring what is pointed at.
+ * Ring the spot under the pointer.
  * @param {Scene} scene
  */
 export function ringSpot({ ctx, camera, spot, ...scene }) {
@@ -293,11 +292,11 @@ export function ringSpot({ ctx, camera, spot, ...scene }) {
 }
 
 /**
- * Give which cells are seen.
+ * Return which cells are visible.
  * @param {Scene} scene
  * @param {number} width
  * @param {number} height
- * @returns {{left: number, top: number, right: number, bottom: number}} the last ones are excluded
+ * @returns {{left: number, top: number, right: number, bottom: number}} the ends are excluded
  */
 export function cellsInSight({ camera }, width, height) {
   return {

@@ -4,7 +4,7 @@ import { byId as anyById, element } from "../shared/dom.js";
 import { letterOf, outlineOf, paintElement } from "./palette.js";
 
 /**
- * Make the badge of a player: the letter on the player's colour.
+ * Create the badge of a player: the letter on the player's colour.
  * @param {number} seat
  * @returns {HTMLElement}
  */
@@ -15,7 +15,7 @@ export function badge(seat) {
 }
 
 /**
- * Make a picture of the mark by which a player is known where there is no room for a letter.
+ * Create a picture of a player's mark, for places without room for a letter.
  * @param {number} seat
  * @returns {SVGElement}
  */
@@ -33,7 +33,7 @@ export function markPicture(seat) {
 }
 
 /**
- * The elements with an id that are more than an HTMLElement, or that some pages do not have.
+ * Elements with an id that are more specific than HTMLElement, or absent on some pages.
  * @typedef {{
  *   board: HTMLCanvasElement, chart: HTMLCanvasElement, download: HTMLAnchorElement,
  *   file: HTMLInputElement | null, "hand-move": HTMLSelectElement, "hand-play": HTMLButtonElement,
@@ -50,7 +50,7 @@ export function markPicture(seat) {
  */
 
 /**
- * Give the element with an id.
+ * Return an element by its id.
  * @template {string} Id
  * @param {Id} id
  * @returns {Id extends keyof Elements ? Elements[Id] : HTMLElement}
@@ -60,9 +60,9 @@ export function byId(id) {
 }
 
 /**
- * Make the picture of a flag; its country is named beside it, or by it.
+ * Create the picture of a flag, which names its country unless the name is beside it.
  * @param {{flag: string, country: string}} of
- * @param {boolean} [named] whether the name stands beside it
+ * @param {boolean} [named] whether the name is beside it
  * @returns {HTMLImageElement}
  */
 export function flagOf({ flag, country }, named = false) {

@@ -1,4 +1,4 @@
-/** Why a match ended, and by what it was won: what all games share of it. */
+/** Why a match ended and what decided it: the parts shared by all games. */
 
 import { countOf } from "../shared/counts.js";
 import { REASONS, RESIGNATIONS } from "../shared/words.js";
@@ -6,14 +6,14 @@ import { didWrong, partsOfDetail } from "./faults.js";
 import { showingOf } from "./games/installed.js";
 import { faultOf, isFault, listedNames, scoresOf, standings } from "./words.js";
 
-/** Faults that are told with a result. */
+/** Maximum number of faults shown with a result. */
 const MOST_FAULTS = 3;
 
-/** Letters of a fault's details that are told with a result. */
+/** Maximum length of a fault's details shown with a result. */
 const LONGEST_DETAIL = 160;
 
 /**
- * The end of a match that is over and has an outcome.
+ * The end of a finished match with an outcome.
  * @template [Frame=unknown]
  * @typedef {object} End
  * @property {import("./replay.js").Replay<Frame>} replay
@@ -21,7 +21,7 @@ const LONGEST_DETAIL = 160;
  * @property {number} turn the last one
  * @property {string} reason as the game calls it
  * @property {import("./replay.js").Outcome} outcome
- * @property {import("./replay.js").Seat[]} best who share the first rank, or the only one
+ * @property {import("./replay.js").Seat[]} best the player or players on the first rank
  * @property {number[]} scores of all players
  */
 
@@ -37,7 +37,7 @@ function resigned(end) {
 }
 
 /**
- * Say in a few words why a match was over.
+ * Return in a few words why a match ended.
  * @param {End<any>} end
  * @returns {string}
  */
@@ -49,14 +49,14 @@ export function reasonOf({ replay, reason }) {
 
 /**
  * @param {string} clause
- * @returns {string} the same, at the beginning of a sentence
+ * @returns {string} the clause as the beginning of a sentence
  */
 export function atStart(clause) {
   return clause.charAt(0).toUpperCase() + clause.slice(1);
 }
 
 /**
- * Say why a match ended: in sentences, for everybody who sees the result.
+ * Return why a match ended, in full sentences, for everybody who sees the result.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
  * @returns {string}
@@ -75,12 +75,12 @@ export function endingOf(replay, game) {
   const end = {
     replay, frame: replay.frame(replay.last), turn: replay.last, reason: String(reason), outcome, best, scores: scoresOf(replay),
   };
-  // What no rules know of, no game has words for.
+  // Reasons outside the rules have no text in any game.
   return (Object.hasOwn(COMMON, end.reason) ? "" : game.ending?.(end)) || plainEnding(end);
 }
 
 /**
- * Say why a match ended, without knowing its game.
+ * Return why a match ended, without knowing its game.
  * @param {End<any>} end
  * @returns {string}
  */
@@ -97,7 +97,7 @@ export function plainEnding(end) {
 }
 
 /**
- * Say whose fault decided the match, and which.
+ * Return whose fault decided the match, and which.
  * @param {End<any>} end
  * @returns {string}
  */
@@ -110,16 +110,16 @@ export function forfeit(end) {
 }
 
 /**
- * Say which players did something wrong, as far as a few words can.
+ * Return which players made a fault, as far as a short text can.
  * @param {End<any>} end
  * @param {string} kind of the faults
- * @param {string} words what came of it
- * @returns {string} "" if nobody did
+ * @param {string} words the consequence
+ * @returns {string} "" for none
  */
 export function faulty({ replay }, kind, words) {
   const faults = replay.document.faults.filter((fault) => kind === "" || fault.kind === kind);
   const lines = faults.slice(0, MOST_FAULTS).map((fault) => {
-    // What stands for one kind of fault need not be named.
+    // If only one kind of fault is listed, the kind need not be named.
     const why = (kind && shortened(fault)) || `it ${detailsOf(fault)}`;
     return `${atFault(fault, replay)} ${replay.name(fault.player)} ${words}: ${why}.`;
   });
@@ -130,7 +130,7 @@ export function faulty({ replay }, kind, words) {
 /**
  * @param {import("./replay.js").Fault} fault
  * @param {import("./replay.js").Replay} replay
- * @returns {string} when its bot was asked, at the beginning of a sentence
+ * @returns {string} when its bot was asked, as the beginning of a sentence
  */
 function atFault(fault, replay) {
   const turn = replay.shownWith(Number(fault.turn) + 1);
@@ -148,14 +148,14 @@ export function inTurn(turn) {
 
 /**
  * @param {number} turn
- * @returns {string} the same, at the beginning of a sentence
+ * @returns {string} the same as the beginning of a sentence
  */
 export function atTurn(turn) {
   return turn > 0 ? `In turn ${turn}` : "Before the first turn";
 }
 
 /**
- * Set the winner's number against the others'.
+ * Compare the winner's number with the others'.
  * @param {End<any>} end
  * @param {number[]} values of all players
  * @returns {string}
@@ -167,7 +167,7 @@ export function compared({ best, replay }, values) {
 }
 
 /**
- * Set the winner's things against the others'.
+ * Compare the winner's count of things with the others'.
  * @param {End<any>} end
  * @param {number[]} values of all players
  * @param {string} thing in the singular
@@ -179,7 +179,7 @@ export function comparedThings(end, values, thing) {
 }
 
 /**
- * Name those who did not win.
+ * Return the names of those who did not win.
  * @param {End<any>} end
  * @returns {string}
  */
@@ -189,7 +189,7 @@ export function losers({ replay, best }) {
 
 /**
  * @param {import("./replay.js").Fault} fault
- * @returns {string} what its bot did, with the details
+ * @returns {string} what the bot did, with details
  */
 function detailsOf(fault) {
   const why = shortened(fault);
@@ -198,7 +198,7 @@ function detailsOf(fault) {
 
 /**
  * @param {import("./replay.js").Fault} fault
- * @returns {string} its details without a stop at the end, and not too long; "" where it was an exception, which stands
+ * @returns {string} its details without a final stop, and not too long; "" for an exception, which is shown
  *   beside the board
  */
 function shortened({ detail }) {

@@ -1,16 +1,16 @@
-/** What is told of a fault: the exception first, then what came of it; its traceback opens below. */
+/** Texts about a fault: the exception first, then the consequence; its traceback opens below. */
 
 import { ERROR_OUTPUT } from "../shared/words.js";
 import { doing, faultOf, listedNames } from "./words.js";
 
-/** How a detail goes on to an exception: after how a program ended, or after the status of its reply. */
+/** Separates an exception from what precedes it in a detail: how the program ended, or the status of its reply. */
 const BEFORE_EXCEPTION = /^(.*?\b(?:exit code \d+\)?|signal \w+\)|HTTP status \d+, expected \d+)): (.+)$/s;
 
-/** How a fault tells that the bot's own code has failed, and that its program printed something else than answers. */
+/** Details of faults in the bot's own code, and of output that is no answer. */
 const SERVER_ERROR = /\bHTTP status 5\d\d\b/;
 const STRAY = /^the program printed \d/;
 
-/** How the name of an exception begins the last line of a traceback. */
+/** The name of an exception at the beginning of the last line of a traceback. */
 const EXCEPTION = /^[\w.$\\]*(?:Error|Exception)\b/;
 
 /** @type {Record<string, string>} what a bot did, in the few words that a label has room for */
@@ -22,13 +22,13 @@ const BRIEF = {
 /**
  * The detail of a fault.
  * @typedef {object} Parts
- * @property {string} exception its last line and where it was raised, "" where there was none
- * @property {string} how what came of it, or all there is to say
- * @property {string} output the end of what the program wrote, "" where that is not told
+ * @property {string} exception its last line and where it was raised, "" for none
+ * @property {string} how the consequence, or the whole text
+ * @property {string} output the end of the program's output, "" if not given
  */
 
 /**
- * Take the detail of a fault apart.
+ * Split the detail of a fault.
  * @param {unknown} detail
  * @returns {Parts}
  */
@@ -40,7 +40,7 @@ export function partsOfDetail(detail) {
 }
 
 /**
- * Say what a bot did wrong, without the details.
+ * Return what a bot did wrong, without details.
  * @param {import("./replay.js").Fault} fault
  * @returns {string}
  */
@@ -53,7 +53,7 @@ export function didWrong({ kind, detail }) {
 }
 
 /**
- * Say the same for a label.
+ * Return the same for a label.
  * @param {import("./replay.js").Fault} fault
  * @returns {string}
  */
@@ -62,7 +62,7 @@ export function didBriefly({ kind }) {
 }
 
 /**
- * Say which players did something wrong in a turn.
+ * Return which players made a fault in a turn.
  * @param {import("./replay.js").Fault[]} faults
  * @param {import("./replay.js").Replay} replay
  * @returns {string} "" for nobody
@@ -77,7 +77,7 @@ export function faultWords(faults, replay) {
 
 /**
  * @param {string} output
- * @returns {string} its last line if that names an exception, "" otherwise
+ * @returns {string} the last line if it names an exception, "" otherwise
  */
 function lastException(output) {
   const line = output.trimEnd().split("\n").at(-1)?.trim() ?? "";

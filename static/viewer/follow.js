@@ -1,25 +1,27 @@
-/** A camera that follows what is worth looking at, on a board too large to be seen well as a whole. */
+/** A camera that follows the action on a board too large to be seen well as a whole. */
 
-/** Pixels of a cell, and cells across the picture, of which the larger cells are shown. */
+/**
+ * Minimum cell size in pixels, and maximum number of cells across the picture; whichever gives larger cells applies.
+ */
 const LEAST_CELL = 16;
 const CELLS_ACROSS = 26;
 
-/** How much larger cells must become, or the whole board is shown. */
+/** How much larger cells must become for following; otherwise the whole board is shown. */
 const WORTHWHILE = 1.25;
 
-/** What a place must weigh beside the weightiest for the camera to stay there. */
+/** The share of the highest weight that the current place must have for the camera to stay. */
 const LOYALTY = 0.5;
 
-/** Milliseconds in which the camera goes most of its way, and those of a step at most. */
+/** Milliseconds in which the camera covers most of its way, and the maximum of a step. */
 const PACE = 260;
 const LONGEST_STEP = 100;
 
-/** Cells that it may stay behind. */
+/** Cells by which it may lag behind. */
 const NEAR = 0.05;
 
 /** @typedef {import("./games/game.js").Scenery} Scenery */
 
-/** Moves a camera over a board that goes on beyond its edges. */
+/** Moves a camera over a board that wraps around. */
 export class Follow {
   /** @param {import("./camera.js").Camera} camera */
   constructor(camera) {
@@ -30,17 +32,17 @@ export class Follow {
     this.before = 0;
   }
 
-  /** Pixels of a cell with which it follows. */
+  /** Pixels per cell while following. */
   get scale() {
     return Math.max(LEAST_CELL, this.camera.width / CELLS_ACROSS);
   }
 
-  /** Whether a part of the board shows more than the whole of it. */
+  /** Whether following shows more than the whole board does. */
   get isWorthwhile() {
     return this.scale > this.camera.fitScale * WORTHWHILE;
   }
 
-  /** Begin to follow: come closer, and go to the target at once. */
+  /** Start following: zoom in, and jump to the target. */
   start() {
     this.isOn = this.isWorthwhile;
     if (this.isOn) {
@@ -49,13 +51,14 @@ export class Follow {
     }
   }
 
-  /** Follow nothing any more. */
+  /** Stop following. */
   stop() {
     this.isOn = false;
   }
 
   /**
-   * Choose the target among places: the weightiest neighbourhood, or the one that is shown while it is about as weighty.
+   * Choose a target among places: the neighbourhood with the highest weight, or the current one if its weight is
+   * similar.
    * @param {Scenery[]} places
    */
   aim(places) {
@@ -74,7 +77,7 @@ export class Follow {
   }
 
   /**
-   * Add up the neighbourhood of a place: what is seen with it in the middle of the picture's inner half.
+   * Sum up the neighbourhood of a place: what is visible with it in the middle of the picture's inner half.
    * @param {Scenery} place
    * @param {Scenery[]} places
    * @returns {Scenery}
@@ -104,9 +107,9 @@ export class Follow {
   }
 
   /**
-   * Go on towards the target.
-   * @param {number} now milliseconds, 0 where motion is unwelcome
-   * @returns {boolean} whether there is still some way to go
+   * Move on towards the target.
+   * @param {number} now milliseconds, 0 if motion is unwanted
+   * @returns {boolean} whether the target is not reached yet
    */
   step(now) {
     const passed = Math.min(Math.max(now - this.before, 0), LONGEST_STEP);
@@ -125,7 +128,7 @@ export class Follow {
     return true;
   }
 
-  /** Be at the target. */
+  /** Jump to the target. */
   arrive() {
     if (this.target) {
       this.lookAt(this.target.x, this.target.y);
@@ -133,7 +136,7 @@ export class Follow {
   }
 
   /**
-   * @param {number} x anywhere, also on a board beside this one
+   * @param {number} x any position, also beyond the edges
    * @param {number} y
    */
   lookAt(x, y) {
@@ -142,7 +145,7 @@ export class Follow {
   }
 
   /**
-   * Give the shortest way between two places of a board that goes on beyond its edges.
+   * Return the shortest way between two places on a board that wraps around.
    * @param {{x: number, y: number}} from
    * @param {{x: number, y: number}} to
    * @returns {{across: number, down: number}}

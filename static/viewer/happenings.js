@@ -1,25 +1,25 @@
-/** What happened in the turn that is shown: faults first, then events, deeds, and what bots wrote. */
+/** The events of the current turn: faults first, then events, actions, and the bots' output. */
 
 import { element } from "../shared/dom.js";
 import { badge } from "./elements.js";
 import { didWrong, partsOfDetail } from "./faults.js";
 import { doing, timeWords } from "./words.js";
 
-/** Players whose deeds of a turn are listed. */
+/** Maximum number of players whose actions are listed. */
 const MOST_LISTED = 24;
 
 /**
- * What is told of a turn.
+ * The content of a turn.
  * @typedef {object} Content
  * @property {import("./replay.js").Replay} replay
  * @property {number} turn
  * @property {import("./games/game.js").Happening[]} deeds
  * @property {import("./games/game.js").Event[]} events those that are not faults
- * @property {string[]} output what each player wrote in the turn, "" for nothing
+ * @property {string[]} output each player's output in the turn, "" for none
  * @property {string} ending why the match ended, "" before its end
  */
 
-/** The list of what happened in a turn; a traceback that was opened is open in later turns too. */
+/** The events of a turn as a list; an open traceback stays open in later turns. */
 export class Happenings {
   /** @param {HTMLElement} list */
   constructor(list) {
@@ -54,7 +54,7 @@ export class Happenings {
     const seat = replay.seat(player);
     const { exception, how, output: quote } = partsOfDetail(detail);
     const who = doing(replay.name(player), didWrong(fault));
-    // Beside an exception nobody needs to read what was expected instead.
+    // Beside an exception, what was expected instead does not matter.
     const why = exception ? how.replace(/, expected \d+$/, "") : how;
     const sentence = element("p", "", exception ? who : element("b", "", who), why ? `: ${why}` : "");
     const first = exception ? [element("p", "exception", exception)] : [];
@@ -106,7 +106,7 @@ function outputRow(seat, name, text) {
 }
 
 /**
- * Show what a bot wrote, line by line.
+ * Show a bot's output, line by line.
  * @param {string} name
  * @param {string} text
  * @returns {HTMLElement}

@@ -1,10 +1,10 @@
 /**
- * Documents as they come from files and bots.
+ * Documents as received from files and bots.
  * @typedef {null | boolean | number | string | Json[] | {[key: string]: Json}} Json
  */
 
 /**
- * Tell whether a value is an object with members by name.
+ * Return whether a value is an object with named members.
  * @param {unknown} value
  * @returns {value is Record<string, unknown>}
  */
@@ -13,7 +13,7 @@ export function isRecord(value) {
 }
 
 /**
- * Give the members of what a bot sent; none where it is not an object.
+ * Return the members of a bot's object; none if it is not an object.
  * @param {unknown} value
  * @returns {Record<string, unknown>}
  */
@@ -22,7 +22,7 @@ export function fields(value) {
 }
 
 /**
- * Give the list that a bot sent; an empty one where it is not a list.
+ * Return a bot's list; an empty one if it is not a list.
  * @param {unknown} value
  * @returns {unknown[]}
  */
@@ -31,7 +31,7 @@ export function listed(value) {
 }
 
 /**
- * Tell whether a bot sent two whole numbers.
+ * Return whether a bot sent two whole numbers.
  * @param {unknown} value
  * @returns {value is [number, number]}
  */

@@ -1,4 +1,4 @@
-/** The document that a patch of a replay makes; see cw/replays/json_diff.py. */
+/** Applies the patches of a replay to a document; see cw/replays/json_diff.py. */
 
 import { fields, isRecord, listed } from "./json.js";
 
@@ -9,7 +9,7 @@ const LENGTH = "#";
 const STEPS = "+";
 
 /**
- * Give the new value; what has not changed is shared with the old one, which stays as it is.
+ * Return the new value; unchanged parts are shared with the old one, which is not modified.
  * @param {Json} old
  * @param {Json} patch `[value]`, or an object for an object or an array
  * @returns {Json}
@@ -38,7 +38,7 @@ function patchedObject(old, patch) {
   }
   for (const key of Object.keys(patch)) {
     if (key !== GONE) {
-      // Assigning would set a prototype where the key is called __proto__.
+      // Assignment would set a prototype if the key is called __proto__.
       const value = patched(fresh[key], patch[key]);
       Object.defineProperty(fresh, key, { value, enumerable: true, writable: true, configurable: true });
     }
@@ -73,10 +73,10 @@ function patchedArray(old, patch) {
 }
 
 /**
- * Change a whole number in many elements of a list.
+ * Change an integer member of many elements of a list.
  * @param {Json[]} rows
  * @param {string} key
- * @param {unknown} column distances between the elements, and by how much each changes
+ * @param {unknown} column distances between the elements, and the change of each
  */
 function takeSteps(rows, key, column) {
   const [gaps = [], steps = []] = listed(column).map(listed);

@@ -1,13 +1,13 @@
 /** The keys of the viewer. */
 
-/** Where keys write, or choose, they are not ours. */
+/** Elements in which keys type or choose something: ignored here. */
 const WRITING = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
 
 
 /**
- * Listen to keys.
+ * Listen for keys.
  * @param {Record<string, (digit: number) => void>} actions by `event.key`; "digit" takes digits,
- *   and keys with shift begin with "Shift+"
+ *   and keys with shift start with "Shift+"
  */
 export function bindKeys(actions) {
   document.addEventListener("keydown", (event) => {
@@ -24,7 +24,7 @@ export function bindKeys(actions) {
 }
 
 /**
- * Tell whether a key belongs to what has the focus.
+ * Return whether the focused element uses a key itself.
  * @param {KeyboardEvent} event
  * @returns {boolean}
  */

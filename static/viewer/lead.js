@@ -1,23 +1,23 @@
-/** Who leads at a turn, and by what. */
+/** Who leads at a turn, and by which number. */
 
 import { shortNumber } from "./chart.js";
 import { doing, listedNames } from "./words.js";
 
-/** Players that the bar shows. */
+/** Maximum number of players in the bar. */
 const MOST_SHARES = 40;
 
 /**
- * How a turn stands.
+ * The standing at a turn.
  * @typedef {object} Lead
- * @property {number} seat who leads alone, -1 for nobody
- * @property {string} by the name of the number that decides
- * @property {number[]} values that number of every player
- * @property {string[]} level names of the weightier numbers on which the best are level
- * @property {number[]} best who is level in all of them; of one that leads, nobody
+ * @property {number} seat the sole leader, -1 for none
+ * @property {string} by name of the deciding number
+ * @property {number[]} values that number for every player
+ * @property {string[]} level names of the numbers with priority on which the best are level
+ * @property {number[]} best the players level in all numbers; empty with a leader
  */
 
 /**
- * Tell who leads: the first number in which one player is ahead of all others decides.
+ * Return who leads, by the first number in which one player is ahead of all others.
  * @param {unknown} frame
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
@@ -43,7 +43,7 @@ export function leadOf(frame, replay, game, turn) {
 }
 
 /**
- * Say who leads, and by what.
+ * Return who leads, and by what, as text.
  * @param {Lead} lead
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
@@ -65,17 +65,17 @@ export function leadWords({ seat, by, values, best }, replay) {
 }
 
 /**
- * Say on what the best are level where somebody leads all the same; a narrow page leaves it out.
+ * Return in which numbers the best are level although somebody leads; omitted on narrow pages.
  * @param {Lead} lead
- * @returns {string} "" if nothing comes before what decides
+ * @returns {string} "" if the first number decides
  */
 export function tieWords({ seat, level }) {
   return seat >= 0 && level.length ? `; tied in ${level.join(" and ")}` : "";
 }
 
 /**
- * Give the name of a number as it is written behind it.
- * @param {string} name of a measure, in the plural where it counts things
+ * Return the name of a number in the form that follows it.
+ * @param {string} name of a measure, plural if it counts things
  * @param {string} number
  * @returns {string}
  */
@@ -84,10 +84,10 @@ export function unitOf(name, number) {
 }
 
 /**
- * Give what part of the bar each player fills.
+ * Return each player's share of the bar.
  * @param {Lead} lead
- * @param {number} total how much there is to share, 0 where players share what they have
- * @returns {number[]} parts of 1
+ * @param {number} total the amount to share, 0 if players share what they have
+ * @returns {number[]} fractions of 1
  */
 export function sharesOf({ values }, total) {
   const shares = values.slice(0, MOST_SHARES).map((value) => Math.max(0, value || 0));

@@ -1,4 +1,4 @@
-/** A match that is being played: its replay grows as the server tells of new turns. */
+/** A match in progress: its replay grows as the server reports new turns. */
 
 import { NoAnswer, Poller, Source } from "../shared/poller.js";
 import { learnCaptions } from "./games/captions.js";
@@ -11,42 +11,42 @@ const UNKNOWN = "The server no longer has this match.";
 
 /**
  * What the person at this page may do now.
- * @typedef {{player: string, turn: number, moves: Json[], words?: string[]}} Yours `words` is what the game calls them
+ * @typedef {{player: string, turn: number, moves: Json[], words?: string[]}} Yours `words` are the game's names of the moves
  */
 
 /** @typedef {import("./replay.js").Json} Json */
 
 /**
- * A replay as far as it is played, or only what came after the turns that are known.
+ * A replay so far, or only the turns after the known ones.
  * @typedef {import("./replay.js").ReplayDocument & {live: {over: boolean, trouble: string, run?: string}, yours: Yours | null,
- *   replay: string | null}} Payload `replay` is the address where the replay stays
+ *   replay: string | null}} Payload `replay` is the permanent address of the replay
  */
 
 /**
- * Who is told what is new.
+ * Callbacks for news.
  * @typedef {object} Listener
  * @property {(replay: Replay) => void} open
  * @property {() => void} grow
- * @property {(replay: Replay, yours: Yours | null) => void} ask null: the person has to wait
- * @property {(address: string) => void} keep where the replay stays, "" for nowhere
- * @property {(words: string, waits: boolean) => void} say what the page shall say, "" for nothing; whether it only
- *   tells what the match waits for
+ * @property {(replay: Replay, yours: Yours | null) => void} ask null: wait
+ * @property {(address: string) => void} keep the permanent address of the replay, "" for none
+ * @property {(words: string, waits: boolean) => void} say a message for the page, "" for none; whether it only
+ *   says what the match waits for
  */
 
-/** What the server tells of a match. */
+/** The server's news about a match. */
 export class Feed {
   /**
    * @param {string} address of the match's document
-   * @param {string} key with which actions are played; "" to watch only
+   * @param {string} key for playing actions; "" to watch only
    * @param {Listener} listener
-   * @param {number} pause milliseconds between two questions
+   * @param {number} pause milliseconds between requests
    */
   constructor(address, key, listener, pause = PAUSE) {
     this.address = address;
     this.key = key;
     this.listener = listener;
     this.words = "";
-    /** Which attempt and game of a match it is, "" where there is but one. */
+    /** Which attempt and game of a match it is; "" if there is only one. */
     this.part = "";
     /** @type {Replay | null} */
     this.replay = null;
@@ -54,13 +54,13 @@ export class Feed {
     this.poller = new Poller(() => this.look(), pause, (answers) => { if (!answers) this.say(LOST); });
   }
 
-  /** Ask for news until the match is over. */
+  /** Poll for news until the match is over. */
   run() {
     return this.poller.run();
   }
 
   /**
-   * Ask once.
+   * Send one request.
    * @returns {Promise<boolean>} whether the match is over
    */
   async look() {
@@ -76,7 +76,7 @@ export class Feed {
   }
 
   /**
-   * Ask for what has happened since the last answer, and take it in.
+   * Fetch what has happened since the last answer, and process it.
    * @returns {Promise<boolean>} whether the match is over
    */
   async news() {
@@ -106,7 +106,7 @@ export class Feed {
   }
 
   /**
-   * Take in what the server says.
+   * Process an answer of the server.
    * @param {Payload} payload
    */
   async take(payload) {
@@ -128,7 +128,7 @@ export class Feed {
 
   /**
    * @param {string} words for the page, "" for none
-   * @param {boolean} [waits] whether they only tell what the match waits for
+   * @param {boolean} [waits] whether they only say what the match waits for
    */
   say(words, waits = false) {
     if (words !== this.words) {
@@ -139,7 +139,7 @@ export class Feed {
 
   /**
    * Play an action by hand.
-   * @param {number} turn how many were played before
+   * @param {number} turn number of turns played before
    * @param {Json} action its document
    * @returns {Promise<string>} why it was refused, "" if it was not
    */
@@ -152,8 +152,8 @@ export class Feed {
   }
 
   /**
-   * Give the match up: it is lost.
-   * @returns {Promise<string>} why that was refused, "" if it was not
+   * Resign the match.
+   * @returns {Promise<string>} why it was refused, "" if it was not
    */
   async resign() {
     const answer = await this.post("resign", {});

@@ -1,4 +1,4 @@
-/** The page with a viewer: takes the replay from the server, from the page itself, or from a file. */
+/** The page with a viewer: gets the replay from the server, from the page itself, or from a file. */
 
 import { byId } from "./elements.js";
 import { endingOf } from "./ending.js";
@@ -16,7 +16,7 @@ const root = byId("viewer");
 const LOADING = byId("title").textContent;
 
 /**
- * Show a replay, or say why it cannot be shown.
+ * Show a replay, or why it cannot be shown.
  * @param {() => Promise<Uint8Array<ArrayBuffer>>} load
  */
 async function show(load) {
@@ -40,9 +40,9 @@ async function show(load) {
 }
 
 /**
- * Say what is wrong: in the place of the board, or above the one that is shown.
+ * Show an error: in place of the board, or above the current one.
  * @param {string} words "" for nothing
- * @param {string} title of a page that has nothing else to show
+ * @param {string} title of a page with nothing else to show
  */
 function say(words, title) {
   Object.assign(byId("trouble"), { textContent: words, hidden: words === "" });
@@ -52,7 +52,7 @@ function say(words, title) {
   }
 }
 
-/** Say why a match was over before its first turn: its board tells nothing. */
+/** Say why a match ended before its first turn: its board does not show it. */
 function sayIfEndedAtOnce() {
   const { replay, game } = viewer;
   if (replay?.over && replay.last === 0 && game) {
@@ -61,7 +61,7 @@ function sayIfEndedAtOnce() {
 }
 
 /**
- * Ask who played. Nobody is introduced where that is not answered: the replay has names of its own.
+ * Fetch who played. If that fails, the names in the replay are used.
  * @param {string} address
  * @returns {Promise<Record<string, import("./replay.js").Person>>} by userid
  */
@@ -91,7 +91,7 @@ async function fetchBytes(address) {
 }
 
 /**
- * Fetch what the address of the page names; its policy lets it reach this site and its store.
+ * Fetch the address named in the page's address; the policy permits this site and its store.
  * @param {string} address
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
@@ -104,7 +104,7 @@ function fetchNamed(address) {
 }
 
 /**
- * Show the replay that the address of the page names.
+ * Show the replay named in the page's address.
  * @param {string} address
  */
 async function showNamed(address) {
@@ -114,7 +114,7 @@ async function showNamed(address) {
 }
 
 /**
- * Give the replay that stands in the page, packed and in base64.
+ * Return the replay in the page, which is compressed and in base64.
  * @param {string} text
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
@@ -123,7 +123,7 @@ async function decoded(text) {
 }
 
 /**
- * Watch a match that is being played, and play in it with its key.
+ * Watch a match in progress, and play in it with its key.
  * @param {string} address of its document
  * @param {string} key "" to watch only
  */
@@ -155,7 +155,7 @@ function watchLive(address, key) {
 }
 
 /**
- * Show a file of the viewer's machine; it goes nowhere by itself.
+ * Show a local file; it is not uploaded by itself.
  * @param {File} file
  */
 async function showFile(file) {
@@ -173,7 +173,7 @@ async function showFile(file) {
 }
 
 /**
- * Take files that are chosen, or dropped anywhere on the page.
+ * Accept files that are chosen, or dropped anywhere on the page.
  * @param {HTMLInputElement} input
  */
 function bindFiles(input) {
@@ -194,7 +194,7 @@ function bindFiles(input) {
 }
 
 /**
- * Show a link to another replay of this server, where the page names one.
+ * Show a link to another replay on this server, if the page names one.
  * @param {HTMLAnchorElement} link
  * @param {string | undefined} address
  */
@@ -207,7 +207,7 @@ function linkTo(link, address) {
 
 for (const link of document.querySelectorAll("a[data-from-turn]")) {
   link.addEventListener("click", () => {
-    // It leads to what begins with the turn that is shown.
+    // It links to a page that starts at the current turn.
     const there = new URL(/** @type {HTMLAnchorElement} */ (link).href);
     there.searchParams.set("from", String(viewer.replay ? viewer.playback.turn : 0));
     Object.assign(link, { href: there.href });

@@ -1,8 +1,8 @@
-/** How the kinds of events are marked: the shape is the second signal beside the colour. */
+/** The marks of the kinds of events: their shape is a second signal beside the colour. */
 
 /** @typedef {import("./games/game.js").Event["kind"]} Kind */
 
-/** Pixels of the marks on the line of turns. */
+/** Height of the marks on the line of turns, in pixels. */
 export const HEIGHT = 14;
 
 /**

@@ -1,4 +1,4 @@
-/** The decisive moments of a match in words, above the line of turns. */
+/** The decisive moments of a match as text, above the line of turns. */
 
 import { element } from "../shared/dom.js";
 import { MARKS } from "./marks.js";
@@ -7,22 +7,25 @@ const MOST = 12;
 const CANDIDATES = 48;
 const GAP = 6;
 
-/** Pixels that the words may stand beside their mark; those of a fault in the last turn have the end between them. */
+/**
+ * Maximum distance in pixels between a text and its mark; a fault in the last turn has the text of the end between
+ * them.
+ */
 const FARTHEST = 60;
 const FARTHEST_FAULT = 120;
 
-/** Half the thumb of the line of turns, which never reaches its very ends. */
+/** Half the thumb of the line of turns, which never reaches the very ends. */
 const EDGE = 8;
 
 /** @typedef {import("./games/game.js").Event} Event */
 
-/** How much an event of a kind weighs that does not say so itself. */
+/** Default weights of events by kind. */
 const WEIGHTS = { end: 1000, fault: 40, lead: 15, capture: 5, death: 3 };
 
-/** How much a fault weighs in the last turn: it is why the match ended, or nearly so. */
+/** Weight of a fault in the last turn: it is why the match ended, or nearly so. */
 const LAST_FAULT = 500;
 
-/** Buttons that name the weightiest events and lead to them; as many as have room. */
+/** Buttons that name the weightiest events and go to them, as many as fit. */
 export class Moments {
   /**
    * @param {HTMLElement} list
@@ -38,7 +41,7 @@ export class Moments {
   }
 
   /**
-   * Name events.
+   * Name the weightiest events.
    * @param {Event[]} events
    * @param {number} last the last turn
    */
@@ -64,7 +67,7 @@ export class Moments {
     return element("li", "", button);
   }
 
-  /** Put the weightiest where they belong, then others where there is still room; the rest is not shown. */
+  /** Place the weightiest first, then others as long as there is room; the rest is hidden. */
   arrange() {
     const width = this.list.clientWidth;
     const items = /** @type {HTMLElement[]} */ ([...this.list.children]);
@@ -88,8 +91,8 @@ export class Moments {
 }
 
 /**
- * Find where words can stand: over their mark, or else beside what stands there, if that is near enough.
- * @param {number} at where the mark is
+ * Find room for a text: over its mark, or beside neighbouring texts if that is near enough.
+ * @param {number} at position of the mark
  * @param {number} farthest
  * @param {number} size of the words
  * @param {number} width of the line
@@ -115,7 +118,7 @@ function weightOf({ kind, turn, weight }, last) {
 }
 
 /**
- * Give the events that may be named: the weightiest of every part of the match, and the end.
+ * Return the events that may be named: the weightiest in every part of the match, and the end.
  * @param {Event[]} events
  * @param {number} last the last turn
  * @returns {Event[]} in the order of turns

@@ -1,4 +1,4 @@
-/** A document as lines of text, and the place where they are shown. */
+/** A document as lines of text, and the view that shows them. */
 
 import { element } from "../shared/dom.js";
 import { isRecord } from "./json.js";
@@ -9,19 +9,19 @@ const DEEPEST = 8;
 const WIDEST = 96;
 const LONGEST_KEY = 60;
 
-/** Letters in a place of a board that is shown as one. */
+/** Maximum letters per cell of a board shown as text. */
 const WIDEST_PLACE = 6;
 
 /**
- * One line; `isNew` tells that it was not the same in the turn before.
+ * One line; `isNew` if it differs from the previous turn.
  * @typedef {{depth: number, key: string, text: string, isNew: boolean}} Line
  */
 
 /**
- * Write a value in one line.
+ * Return a value as one line.
  * @param {unknown} value
  * @param {number} longest letters
- * @returns {string} cut with "…" where it would be longer
+ * @returns {string} truncated with "…"
  */
 export function brief(value, longest) {
   const parts = new Parts(longest);
@@ -30,10 +30,10 @@ export function brief(value, longest) {
 }
 
 /**
- * Write what was done in one line, as people would: without the punctuation of a document.
+ * Return an action as one readable line, without the punctuation of a document.
  * @param {unknown} action
  * @param {number} longest letters
- * @returns {string} cut with "…" where it would be longer
+ * @returns {string} truncated with "…"
  */
 export function actionWords(action, longest) {
   const plain = (/** @type {unknown} */ value) => brief(value, longest).replace(/^"(.*)"$/s, "$1").replace(/[[\]{}"]/g, "");
@@ -43,7 +43,7 @@ export function actionWords(action, longest) {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
-/** A text that stops growing when it is too long: values may be huge. */
+/** A text that stops growing when it is too long, as values may be huge. */
 class Parts {
   /** @param {number} longest */
   constructor(longest) {
@@ -89,9 +89,9 @@ class Parts {
 }
 
 /**
- * Write a document as lines, as many as one can read.
+ * Return a document as lines, as many as are readable.
  * @param {unknown} value
- * @param {unknown} before the document of the turn before; what did not change is the same object there
+ * @param {unknown} before the previous turn's document; unchanged parts are the same objects
  * @returns {Line[]}
  */
 export function linesOf(value, before) {
@@ -146,7 +146,7 @@ function addLine(lines, key, value, before, depth) {
 }
 
 /**
- * Tell whether a value is the squares of a board: rows of the same length, with a few letters in each place.
+ * Return whether a value is the grid of a board: rows of equal length, with a few letters per cell.
  * @param {unknown} value
  * @returns {value is unknown[][]}
  */
@@ -161,7 +161,7 @@ function isGrid(value) {
 
 /**
  * @param {unknown[][]} grid
- * @returns {string[]} its rows, each place as wide as the widest
+ * @returns {string[]} its rows, with cells of equal width
  */
 function rowsOf(grid) {
   const rows = grid.slice(0, MOST_MEMBERS);
@@ -180,14 +180,14 @@ function signOf(place) {
 /**
  * @param {unknown} value
  * @param {string} key
- * @returns {unknown} undefined where there is no such member
+ * @returns {unknown} undefined without such a member
  */
 function memberOf(value, key) {
   const whole = /** @type {Record<string, unknown>} */ (value);
   return typeof value === "object" && value !== null && Object.hasOwn(value, key) ? whole[key] : undefined;
 }
 
-/** Shows lines; elements are used again from turn to turn. */
+/** Shows lines; reuses its elements from turn to turn. */
 export class Outline {
   /** @param {HTMLElement} place */
   constructor(place) {

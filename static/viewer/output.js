@@ -1,9 +1,9 @@
-/** What bots wrote to their standard error, where the server lets the page see it. */
+/** The bots' standard error, if the server lets the page see it. */
 
 import { element } from "../shared/dom.js";
 import { badge, byId } from "./elements.js";
 
-/** By turn what each player wrote, and all of it at the end of the page. */
+/** Each player's output by turn, and all of it at the end of the page. */
 export class Output {
   constructor() {
     /** @type {Map<number, string[]>} */
@@ -11,7 +11,7 @@ export class Output {
   }
 
   /**
-   * Give what bots wrote in a turn.
+   * Return the bots' output in a turn.
    * @param {number} turn
    * @returns {string[]} by seat
    */
@@ -20,7 +20,7 @@ export class Output {
   }
 
   /**
-   * Fetch what the bots of a match wrote; a page that may not see it has no place for it.
+   * Fetch the bots' output in a match; a page without access has no place for it.
    * @param {import("./replay.js").Replay} replay that is over
    */
   async load(replay) {
@@ -37,12 +37,12 @@ export class Output {
     const blocks = replay.seats.filter(({ index }) => output[index]).map((seat) => blockOf(seat, output[seat.index]));
     byId("output").replaceChildren(...blocks);
     part.hidden = blocks.length === 0;
-    // The end says most: where a program crashed, the reason stands there.
+    // The end matters most: after a crash, the reason is there.
     part.querySelectorAll("pre").forEach((text) => { text.scrollTop = text.scrollHeight; });
   }
 
   /**
-   * Take in what each player wrote, turn by turn.
+   * Store each player's output by turn.
    * @param {[number, string][][]} players by seat
    * @param {import("./replay.js").Replay} replay
    */

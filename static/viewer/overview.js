@@ -1,4 +1,4 @@
-/** The whole match at a glance: its moments, its events and a chart; and how much of it may be told yet. */
+/** The whole match at a glance: its moments, its events and a chart; and how much of it may be shown yet. */
 
 import { EventLog, showDetails } from "./details.js";
 import { element } from "../shared/dom.js";
@@ -9,14 +9,14 @@ import { newSurvey, survey } from "./survey.js";
 const HIDDEN = "viewer-hide-result";
 
 /**
- * What happens to an overview.
+ * Callbacks for changes of an overview.
  * @typedef {object} Changes
- * @property {() => void} learn more is known of the match
- * @property {() => void} tell more or less of it may be told
- * @property {() => void} choose whether its result is hidden was chosen
+ * @property {() => void} learn more is known about the match
+ * @property {() => void} tell more or less of it may be shown
+ * @property {() => void} choose hiding the result was switched
  */
 
-/** Shows what a survey finds, and nothing of turns that were not shown while the result is hidden. */
+/** Shows the findings of a survey; while the result is hidden, only for turns that were shown. */
 export class Overview {
   /**
    * @param {import("./scrubber.js").Scrubber} scrubber
@@ -31,9 +31,9 @@ export class Overview {
     this.moments = new Moments(byId("moments"), visit);
     this.log = new EventLog(visit);
     this.choice = byId("hide");
-    /** Whether the end of the replay was seen. */
+    /** Whether the end of the replay was shown. */
     this.isSeen = false;
-    /** The latest turn that was shown. */
+    /** The latest turn shown so far. */
     this.farthest = 0;
     this.measure = 0;
     /** @type {Map<number, import("./games/game.js").Event[]>} */
@@ -47,7 +47,7 @@ export class Overview {
     this.bind();
   }
 
-  /** Bind the choice to hide the result. */
+  /** Bind the switch that hides the result. */
   bind() {
     this.choice.checked = window["memory"]?.recall(HIDDEN, "off") === "on";
     this.choice.addEventListener("change", () => {
@@ -65,18 +65,18 @@ export class Overview {
     }
   }
 
-  /** Whether nothing may be told of what comes after the turns that were shown. */
+  /** Whether turns after those shown so far are hidden. */
   get isHidden() {
     return this.choice.checked && Boolean(this.replay?.over) && !this.isSeen;
   }
 
-  /** The latest turn of which something may be told. */
+  /** The latest turn about which something may be shown. */
   get horizon() {
     return this.isHidden ? this.farthest : this.replay?.last ?? 0;
   }
 
   /**
-   * Begin with a replay of which nothing is known yet.
+   * Start with a replay that is not surveyed yet.
    * @param {import("./replay.js").Replay} replay
    * @param {import("./games/game.js").Game} game
    */
@@ -98,8 +98,8 @@ export class Overview {
   }
 
   /**
-   * Take in that the match is over.
-   * @param {number} turn that is shown
+   * Handle the end of the match.
+   * @param {number} turn the current turn
    */
   end(turn) {
     const { replay, game } = this;
@@ -111,8 +111,8 @@ export class Overview {
   }
 
   /**
-   * Find out what the whole replay tells, or what its new turns do.
-   * @param {unknown} memo what the game has prepared
+   * Survey the whole replay, or its new turns.
+   * @param {unknown} memo prepared by the game
    */
   look(memo) {
     const { replay, game, findings } = this;
@@ -122,7 +122,7 @@ export class Overview {
   }
 
   /**
-   * Take in what is known of the whole replay.
+   * Process the findings of a survey.
    * @param {import("./survey.js").Survey} survey
    * @returns {boolean} whether it is still wanted
    */
@@ -139,7 +139,7 @@ export class Overview {
   }
 
   /**
-   * Give the events of a turn.
+   * Return the events of a turn.
    * @param {number} turn
    * @returns {import("./games/game.js").Event[]}
    */
@@ -147,7 +147,7 @@ export class Overview {
     return this.events.get(turn) ?? [];
   }
 
-  /** Show what may be told of the whole match, and nothing else. */
+  /** Show what may be shown about the whole match, and nothing else. */
   tell() {
     const { replay, game } = this;
     if (replay && game) {
@@ -160,7 +160,7 @@ export class Overview {
     }
   }
 
-  /** Show the events of which may be told. */
+  /** Show the events that may be shown. */
   showEvents() {
     const { findings, horizon, replay } = this;
     const events = findings?.events ?? [];
@@ -171,7 +171,7 @@ export class Overview {
   }
 
   /**
-   * Take in that a turn is shown: while the result is hidden, more of the match is known with it.
+   * Handle a new current turn: while the result is hidden, it reveals more of the match.
    * @param {number} turn
    */
   advance(turn) {

@@ -1,15 +1,15 @@
-/** Replays in a game's own format, made into documents that the viewer draws. */
+/** Replays in a game's own format, converted to documents for the viewer. */
 
 import { fromCodeBattle } from "./games/code_battle_format.js";
 
 /**
- * Each gives the replay that a file tells, null for a file of another format.
+ * Each converts a file to a replay, or returns null for another format.
  * @type {((file: unknown) => import("./replay.js").ReplayDocument | null)[]}
  */
 const READERS = [fromCodeBattle];
 
 /**
- * Give the replay of a file in any format, the file itself where no game knows its format.
+ * Return the replay in a file of any known format, otherwise the file itself.
  * @param {unknown} file
  * @returns {unknown}
  * @throws {Error} with a sentence for the viewer

@@ -1,9 +1,9 @@
 /**
- * How players are told apart: a colour that stays apart for every kind of colour vision, and a
- * letter and a mark that need no colour.
+ * How players are distinguished: by a colour suited to every kind of colour vision, and by a letter and a mark that
+ * need no colour.
  */
 
-/** Pairs of colours, for a light and for a dark ground. */
+/** Pairs of colours, for light and dark backgrounds. */
 export const COLOURS = [
   ["#0a63b0", "#6cb8ff"],
   ["#b54700", "#ffa24f"],
@@ -16,8 +16,8 @@ export const COLOURS = [
 ];
 
 /**
- * Outlines that stay apart at seven pixels, around (0, 0) with half a side of 1: disc, triangle, square,
- * plus, triangle on its head, ring, flat bar, upright bar. Diamonds and crosses mean other things.
+ * Outlines that are distinct at seven pixels, around (0, 0) with half a side of 1: disc, triangle, square, plus,
+ * triangle on its head, ring, flat bar, upright bar. Diamonds and crosses mean other things.
  */
 const MARKS = [
   "M1 0A1 1 0 1 1-1 0 1 1 0 1 1 1 0Z",
@@ -33,9 +33,9 @@ const MARKS = [
 const PATHS = MARKS.map((outline) => new Path2D(outline));
 
 /**
- * Give the colour of a player.
+ * Return the colour of a player.
  * @param {number} seat counted from 0
- * @param {boolean} dark whether the ground is dark
+ * @param {boolean} dark whether the background is dark
  * @returns {string}
  */
 export function colourOf(seat, dark) {
@@ -43,7 +43,7 @@ export function colourOf(seat, dark) {
 }
 
 /**
- * Give the letter of a player: A to Z, then AA, AB and so on.
+ * Return the letter of a player: A to Z, then AA, AB and so on.
  * @param {number} seat
  * @returns {string}
  */
@@ -53,7 +53,7 @@ export function letterOf(seat) {
 }
 
 /**
- * Give the outline of a player's mark as in SVG, around (0, 0) with half a side of 1.
+ * Return the outline of a player's mark in SVG syntax, around (0, 0) with half a side of 1.
  * @param {number} seat
  * @returns {string}
  */
@@ -62,8 +62,8 @@ export function outlineOf(seat) {
 }
 
 /**
- * Give the same outline for a canvas.
- * @param {number} seat -1 for nobody's, a disc
+ * Return the same outline for a canvas.
+ * @param {number} seat -1 for no player's, a disc
  * @returns {Path2D}
  */
 export function pathOf(seat) {
@@ -80,7 +80,7 @@ export function paintElement(element, seat) {
 }
 
 /**
- * Give the colour of a player as style sheets write it, for both grounds.
+ * Return the colour of a player in CSS, for both themes.
  * @param {number} seat
  * @returns {string}
  */
@@ -90,7 +90,7 @@ export function playerColour(seat) {
 }
 
 /**
- * Tell whether the page is shown in its dark colours.
+ * Return whether the page uses its dark colours.
  * @returns {boolean}
  */
 export function isDark() {

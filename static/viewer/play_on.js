@@ -1,20 +1,20 @@
-/** Playing on: from the turn that is shown bots take the seats, or a person one of them. */
+/** Playing on: from the current turn, bots take the seats, or a person takes one of them. */
 
 import { element } from "../shared/dom.js";
 import { badge, byId } from "./elements.js";
 
-/** How a form names the person at the page. */
+/** The person at the page, as a form names them. */
 const PERSON = "human";
 
-/** Seats for which a player is chosen; the usual bot takes those after them. */
+/** Maximum number of seats with a choice of player; the default bot takes the rest. */
 const MOST_SEATS = 12;
 
-/** The dialog that begins a match with the position of a turn; not every page has one. */
+/** The dialog that starts a match from the position of a turn; not every page has one. */
 export class PlayOn {
   constructor() {
     this.button = byId("play-on");
     this.turn = 0;
-    /** The seat that a person is offered. */
+    /** The seat offered to a person. */
     this.mover = 0;
     /** @type {HTMLSelectElement[]} */
     this.seats = [];
@@ -38,7 +38,7 @@ export class PlayOn {
   }
 
   /**
-   * Make the choice of who takes a seat: first whoever had it, if it was a strategy of the server.
+   * Create the choice of a seat's player: by default the player who had it, if that is a strategy of the server.
    * @param {number} index
    * @param {string} bot
    * @param {DocumentFragment} players
@@ -57,7 +57,7 @@ export class PlayOn {
   }
 
   /**
-   * Let a bot have every seat but one: one person plays.
+   * Replace other persons by bots: only one person plays.
    * @param {HTMLSelectElement} choice
    */
   leaveOnePerson(choice) {
@@ -69,10 +69,10 @@ export class PlayOn {
   }
 
   /**
-   * Take in which turn is shown: none is left to play at the end, and whoever is playing plays that match first.
+   * Set the current turn. Playing on is disabled at the end, and hidden while the person plays in this match.
    * @param {import("./replay.js").Replay} replay
    * @param {number} turn
-   * @param {number} mover the seat that is to move, -1 where all act at once
+   * @param {number} mover the seat to move, -1 if all act at once
    */
   show(replay, turn, mover) {
     if (this.button) {
@@ -82,7 +82,7 @@ export class PlayOn {
     }
   }
 
-  /** Ask who plays; where people play by hand, the person is offered the seat that is to move. */
+  /** Open the dialog; if people can play by hand, the seat to move is offered to the person. */
   open() {
     const [dialog, at] = [byId("play-on-dialog"), byId("play-on-at")];
     if (dialog && at) {
@@ -99,7 +99,7 @@ export class PlayOn {
 }
 
 /**
- * Choose the bot that is offered first for a seat.
+ * Choose the default bot of a seat.
  * @param {HTMLSelectElement} seat
  */
 function letBotPlay(seat) {

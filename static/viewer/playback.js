@@ -1,11 +1,11 @@
-/** Which turn is shown, and how it goes on. */
+/** Which turn is shown, and how playback continues. */
 
 /** Multiples of two turns a second. */
 export const SPEEDS = [1, 2, 4, 8, 16];
 const SLOWEST = 2;
 const LONGEST_STEP = 250;
 
-/** Tells "turn" when another turn is to be shown, and "state" when it plays, stops or changes speed. */
+/** Dispatches "turn" when another turn should be shown, and "state" when it plays, stops or changes speed. */
 export class Playback extends EventTarget {
   constructor() {
     super();
@@ -15,14 +15,14 @@ export class Playback extends EventTarget {
     this.playing = false;
     /** Whether more turns may come. */
     this.live = false;
-    /** Whether the last turn of a running match is shown, whichever that is. */
+    /** Whether the latest turn of a running match is followed. */
     this.following = false;
     this.owed = 0;
     this.before = 0;
   }
 
   /**
-   * Begin with a replay.
+   * Start with a replay.
    * @param {number} last its last turn
    * @param {boolean} live whether more turns may come
    */
@@ -34,7 +34,7 @@ export class Playback extends EventTarget {
   }
 
   /**
-   * Take in that a running match went on.
+   * Extend the replay of a running match.
    * @param {number} last its last turn
    * @param {boolean} live whether more turns may come
    */
@@ -48,7 +48,7 @@ export class Playback extends EventTarget {
     this.dispatchEvent(new Event("state"));
   }
 
-  /** Show the last turn, and every one that comes after it. */
+  /** Show the last turn, and every later one as it comes. */
   follow() {
     this.pause();
     this.following = this.live;
@@ -57,7 +57,7 @@ export class Playback extends EventTarget {
   }
 
   /**
-   * Show a turn, or the nearest one that there is.
+   * Show a turn, or the nearest existing one.
    * @param {number} turn
    */
   seek(turn) {
@@ -69,7 +69,7 @@ export class Playback extends EventTarget {
   }
 
   /**
-   * Stop, and go some turns on.
+   * Stop, and move by some turns.
    * @param {number} turns negative: back
    */
   step(turns) {
@@ -77,7 +77,7 @@ export class Playback extends EventTarget {
     this.seek(this.turn + turns);
   }
 
-  /** Play, from the start after the end. */
+  /** Play; at the end, restart from the beginning. */
   play() {
     if (this.turn === this.last && this.live) {
       this.follow();
@@ -107,7 +107,7 @@ export class Playback extends EventTarget {
   }
 
   /**
-   * Choose a speed.
+   * Set the speed.
    * @param {number} speed one of SPEEDS
    */
   hasten(speed) {
@@ -116,7 +116,7 @@ export class Playback extends EventTarget {
   }
 
   /**
-   * Choose a neighbouring speed.
+   * Switch to a neighbouring speed.
    * @param {number} steps
    */
   shift(steps) {
@@ -129,7 +129,7 @@ export class Playback extends EventTarget {
     if (!this.playing) {
       return;
     }
-    // After a pause of the page it goes on from where it was.
+    // After a pause of the page, playback continues from where it was.
     this.owed += (Math.min(Math.max(now - this.before, 0), LONGEST_STEP) / 1000) * SLOWEST * this.speed;
     this.before = now;
     const turns = Math.floor(this.owed);

@@ -1,4 +1,4 @@
-/** The cards of the players, and who leads. */
+/** The cards of the players, and the leader. */
 
 import { shortNumber } from "./chart.js";
 import { element } from "../shared/dom.js";
@@ -8,19 +8,19 @@ import { leadOf, leadWords, sharesOf, tieWords, unitOf } from "./lead.js";
 import { paintElement, playerColour } from "./palette.js";
 import { isFault, scoresOf, standings, standingWords, winnerOf } from "./words.js";
 
-/** What replays call the bot of a seat at which a person played. */
+/** The bot name in replays for a seat played by a person. */
 const PERSON = "human";
 
-/** Numbers of a card; the chart has all. */
+/** Maximum number of measures on a card; the chart has all. */
 const MOST_NUMBERS = 3;
 
-/** Players up to which cards stand beside one another, with a large number. */
+/** Maximum number of players for cards side by side with a large number. */
 const FEW = 2;
 
-/** Letters of a caption for which a phone has room in large type. */
+/** Maximum length of a caption that fits on a phone in large type. */
 const SHORT_CAPTION = 38;
 
-/** What a card calls the final score of a game that has no numbers of its own. */
+/** The label of the final score in a game without measures. */
 const FINAL = "score";
 
 /**
@@ -30,7 +30,7 @@ const FINAL = "score";
  * }} Card
  */
 
-/** Cards with the numbers of every player, and the bar of who leads. */
+/** Cards with every player's numbers, and the bar of the leader. */
 export class Players {
   /**
    * @param {import("./replay.js").Replay} replay
@@ -49,7 +49,7 @@ export class Players {
   }
 
   /**
-   * Show how a turn stands.
+   * Show the standing at a turn.
    * @param {unknown} frame
    * @param {number} turn
    * @param {number} focus the player whose view is shown, -1 for none
@@ -69,7 +69,7 @@ export class Players {
       card.leads.hidden = ended || lead.seat !== seat;
       const standing = words[seat] ?? (moving === seat ? "to move" : "");
       card.standing.textContent = standing;
-      // Where it is known who played, a card has said their rank all along.
+      // If the people are known, the cards show their rank all along.
       card.standing.hidden = standing === "" || (ended && Boolean(replay.people));
       card.card.classList.toggle("active", moving === seat || standing === "won");
     });
@@ -78,7 +78,8 @@ export class Players {
   }
 
   /**
-   * Say the weightiest over the board: who won and by whose fault, who made a fault in this turn, or who leads.
+   * Show the most important fact over the board: the winner and the deciding fault, a fault in this turn, or the
+   * leader.
    * @param {import("./lead.js").Lead} lead
    * @param {number} turn
    * @param {boolean} ended
@@ -109,7 +110,7 @@ export class Players {
 
 /**
  * @param {import("./replay.js").Replay} replay that is over
- * @returns {string} whose fault decided it, "" where it was played out
+ * @returns {string} whose fault decided it, "" without one
  */
 function deciding(replay) {
   const { reason } = replay.document.result.outcome ?? {};
@@ -167,7 +168,7 @@ function newLine(name) {
 
 /**
  * @param {Line} line
- * @param {number | undefined} number undefined where it is not known
+ * @param {number | undefined} number undefined if unknown
  */
 function fillLine({ name, row, value, unit }, number) {
   row.hidden = number === undefined;

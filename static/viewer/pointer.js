@@ -1,11 +1,11 @@
-/** Wheel, mouse and fingers on the board. */
+/** Wheel, mouse and touch input on the board. */
 
 const WHEEL = 0.0016;
 const CLICK = 4;
 
 /**
- * What the owner of the camera is told, at pixels of the picture; `press` tells whether the press is
- * not for the camera, and is dropped later.
+ * Callbacks for the owner of the camera, with pixels of the picture; `press` returns whether it handles the press
+ * itself, which `drop` ends.
  * @typedef {{
  *   change: () => void, move: () => void, point: (left: number, top: number) => void, leave: () => void,
  *   press: (left: number, top: number) => boolean, drop: (left: number, top: number) => void,
@@ -13,7 +13,7 @@ const CLICK = 4;
  */
 
 /**
- * Let wheel, drag and pinch move a camera.
+ * Let wheel, drag and pinch control a camera.
  * @param {HTMLElement} place
  * @param {import("./camera.js").Camera} camera
  * @param {Listener} listener
@@ -28,7 +28,7 @@ export function bindPointer(place, camera, listener) {
   place.addEventListener("pointerleave", (event) => hand.leave(event));
 }
 
-/** The pointers that are down, and what they do. */
+/** The pressed pointers and their effects. */
 class Hand {
   /**
    * @param {HTMLElement} place
@@ -42,7 +42,7 @@ class Hand {
     /** @type {Map<number, {left: number, top: number}>} */
     this.fingers = new Map();
     this.way = 0;
-    /** @type {number | null} the pointer whose press was not for the camera */
+    /** @type {number | null} the pointer of a press that the camera ignores */
     this.press = null;
   }
 
@@ -132,7 +132,7 @@ class Hand {
 
   /** @param {PointerEvent} event */
   leave(event) {
-    // A finger leaves as soon as it has tapped: what it pointed at stays.
+    // A finger leaves right after a tap: what it pointed at stays.
     if (event.pointerType !== "touch") {
       this.listener.leave();
     }

@@ -1,4 +1,4 @@
-/** A replay as it is watched: its document, who plays, and the frame of every turn. */
+/** A replay for viewing: its document, the players, and the frame of every turn. */
 
 import { isRecord } from "./json.js";
 import { FIRST_TURNS } from "../shared/words.js";
@@ -34,25 +34,25 @@ const MOST_PLAYERS = 1000;
  */
 
 /**
- * One replay; frames are made when they are asked for, and some are kept.
+ * One replay; frames are computed on demand, and some are cached.
  * @template [Frame=unknown] what the game shows of a turn
  */
 export class Replay {
   /**
-   * @param {ReplayDocument} document as `checked` gives it
-   * @param {boolean} over whether no more turns will come
+   * @param {ReplayDocument} document as returned by `validate`
+   * @param {boolean} over whether it is complete
    */
   constructor(document, over = true) {
     this.document = document;
     this.over = over;
     this.last = document.turns.length;
     this.seats = document.players.map(seatOf);
-    /** @type {Map<Player, number>} seats by how documents name them: as text, and as it is */
+    /** @type {Map<Player, number>} seats by their names in documents: as text, and as is */
     this.byKey = new Map(this.seats.map((seat) => [seat.key, seat.index]));
     document.players.forEach(({ player }, index) => this.byKey.set(player, index));
-    /** @type {Record<string, Person> | null} who plays, by key, where the page knows that better than the replay */
+    /** @type {Record<string, Person> | null} players by key, if the page knows them better than the replay */
     this.people = null;
-    /** The number of the first turn, as bots are told it: what they were asked is shown with the turn of that number. */
+    /** The number of the first turn, as sent to bots: requests are shown with the turn of that number. */
     this.first = FIRST_TURNS[document.game] ?? showingOf(document.game).first ?? 1;
     this.spacing = spacingOf(document);
     /** @type {{turn: number, frame: Json}} */
@@ -62,9 +62,9 @@ export class Replay {
   }
 
   /**
-   * Give the turn with which something is shown that came of asking bots.
-   * @param {number} turn the one they were asked in, from 1; 0 is before the first
-   * @returns {number} what came after the last turn belongs to that one
+   * Return the turn with which a result of asking bots is shown.
+   * @param {number} turn the turn of the request, from 1; 0 is before the first
+   * @returns {number} later results are shown with the last turn
    */
   shownWith(turn) {
     return Math.max(0, Math.min(turn, this.over ? this.last : Infinity) - 1 + this.first);
@@ -81,7 +81,7 @@ export class Replay {
   }
 
   /**
-   * Take in who plays, from the page.
+   * Set the players known to the page.
    * @param {Record<string, Person>} people
    */
   introduce(people) {
@@ -92,7 +92,7 @@ export class Replay {
   }
 
   /**
-   * Take in what came after the last turn.
+   * Append the turns after the last known one.
    * @param {Pick<ReplayDocument, "turns" | "result" | "faults">} news
    * @param {boolean} over
    */
@@ -107,7 +107,7 @@ export class Replay {
   }
 
   /**
-   * Give what is drawn after so many turns.
+   * Return the frame after a number of turns.
    * @param {number} turn 0 is the start
    * @returns {Frame}
    */
@@ -125,7 +125,7 @@ export class Replay {
   }
 
   /**
-   * Give the latest frame that is at hand and not later than a turn.
+   * Return the latest available frame not later than a turn.
    * @param {number} turn
    * @returns {{turn: number, frame: Json}}
    */
@@ -141,7 +141,7 @@ export class Replay {
   }
 
   /**
-   * Give what was done in a turn.
+   * Return the actions of a turn.
    * @param {number} turn from 1
    * @returns {Actions}
    */
@@ -150,7 +150,7 @@ export class Replay {
   }
 
   /**
-   * Give the index of a player as the game names it, -1 if there is none such.
+   * Return the index of a player as named by the game, or -1.
    * @param {Player} player
    * @returns {number}
    */
@@ -159,7 +159,7 @@ export class Replay {
   }
 
   /**
-   * Give the name of a player as the game names it.
+   * Return the name of a player as named by the game.
    * @param {Player} player
    * @returns {string}
    */
@@ -178,9 +178,9 @@ function seatOf({ player, name, bot }, index) {
 }
 
 /**
- * Give after how many turns a frame is kept.
+ * Return the number of turns between cached frames.
  * @param {ReplayDocument} document
- * @returns {number} a power of two: frames that were kept while a match was shorter stay of use
+ * @returns {number} a power of two, so that frames cached while a match was shorter remain useful
  */
 function spacingOf({ frame, turns }) {
   const spacing = (membersOf(frame) * turns.length) / MOST_MEMBERS;
@@ -188,7 +188,7 @@ function spacingOf({ frame, turns }) {
 }
 
 /**
- * Count the members of the lists of a frame: about what it costs to keep one more.
+ * Count the members of the lists of a frame, which approximates the cost of caching one more.
  * @param {Record<string, Json>} frame
  * @returns {number}
  */
@@ -198,7 +198,7 @@ function membersOf(frame) {
 }
 
 /**
- * Read the bytes of a replay's file, packed or not.
+ * Read the bytes of a replay file, compressed or not.
  * @param {Uint8Array<ArrayBuffer>} bytes
  * @returns {Promise<Replay>}
  * @throws {Error} with a sentence for the viewer
@@ -214,7 +214,7 @@ export async function readReplay(bytes) {
 }
 
 /**
- * Unpack a text.
+ * Decompress a text.
  * @param {Uint8Array<ArrayBuffer>} bytes
  * @returns {Promise<string>}
  * @throws {Error} with a sentence for the viewer
@@ -241,7 +241,7 @@ export async function unpacked(bytes) {
   }
 }
 
-/** What a replay has at least; the game's module trusts what is in its frames. */
+/** The required members of a replay; a game's module trusts the content of its frames. */
 const SHAPE = {
   game: "string", date: "string", seed: "number", hash: "string",
   options: "object", result: "object", frame: "object",
@@ -259,7 +259,7 @@ function isReplay(document) {
 }
 
 /**
- * Give a document back if it is a replay that can be shown.
+ * Return a document if it is a replay that can be shown.
  * @param {unknown} document
  * @returns {ReplayDocument}
  * @throws {Error} with a sentence for the viewer

@@ -1,9 +1,9 @@
-/** How high the board may be, so that it and the buttons under it are seen as a whole on every page. */
+/** The available height for the board: it and the buttons under it should fit on every page. */
 
-/** Pixels that stay free below the buttons. */
+/** Pixels to keep free below the buttons. */
 const MARGIN = 10;
 
-/** Tells the styles what the page needs beside the board, whatever stands above and below it. */
+/** Tells the styles how much height the page needs besides the board. */
 export class Room {
   /** @param {HTMLElement} root of the viewer */
   constructor(root) {
@@ -13,7 +13,7 @@ export class Room {
     [document.body, root, this.controls].forEach((part) => observer.observe(part));
   }
 
-  /** Measure what stands above the board and, down to the buttons, below it. */
+  /** Measure the height above the board and, down to the buttons, below it. */
   measure() {
     const board = this.boards.find(({ offsetHeight }) => offsetHeight > 0)?.getBoundingClientRect();
     if (board) {

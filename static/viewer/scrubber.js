@@ -1,4 +1,4 @@
-/** The line on which the turn is chosen, and the events marked on it. */
+/** The line of turns with the marks of events. */
 
 import { emptied } from "./canvas.js";
 import { HEIGHT, MARKS } from "./marks.js";
@@ -9,12 +9,12 @@ import { isDark } from "./palette.js";
 const THUMB = 16;
 
 /**
- * Marks are drawn in this order: rare ones over frequent ones.
+ * Drawing order of marks: rare ones over frequent ones.
  * @type {Kind[]}
  */
 const ORDER = ["death", "capture", "lead", "end", "fault"];
 
-/** The line. */
+/** The line of turns. */
 export class Scrubber {
   /**
    * @param {HTMLInputElement} input
@@ -38,7 +38,7 @@ export class Scrubber {
       .observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
-  /** Show the turn of the playback. */
+  /** Show the current turn. */
   show() {
     const { input, playback } = this;
     input.max = String(playback.last);
@@ -84,7 +84,7 @@ export class Scrubber {
   }
 
   /**
-   * Give the turn of the nearest event before or after the turn that is shown.
+   * Return the turn of the nearest event before or after the current turn.
    * @param {1 | -1} direction
    * @returns {number | null}
    */

@@ -3,28 +3,28 @@
 import { byId } from "./elements.js";
 import { scoresOf, titleOf, winnerOf } from "./words.js";
 
-/** What `&`, `<` and the like are written as in HTML. */
+/** HTML entities of `&`, `<` and the like. */
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" });
 
-/** Milliseconds until the server is asked again how far an animation is. */
+/** Milliseconds between requests for the progress of an animation. */
 const ASK_AGAIN = 400;
 
-/** Players that the title of a frame names. */
+/** Maximum number of players named in the title of a frame. */
 const MOST_NAMES = 6;
 
 /**
- * What is shared: a turn of a replay, as it is seen.
+ * What is shared: a turn of a replay, as currently shown.
  * @typedef {object} Content
  * @property {import("./replay.js").Replay} replay
  * @property {number} turn
  * @property {string} view the player whose view is shown, "" for all
- * @property {boolean} told whether the result may be told
+ * @property {boolean} told whether the result may be shown
  * @property {boolean} pictured whether there is a picture of the board
  */
 
-/** The dialog that shares what is shown. */
+/** The dialog that shares the current turn. */
 export class Share {
-  /** @param {() => Content | null} content gives what is to be shared now */
+  /** @param {() => Content | null} content returns what to share now */
   constructor(content) {
     this.contentOf = content;
     const root = byId("viewer").dataset;
@@ -53,7 +53,7 @@ export class Share {
     }
   }
 
-  /** Fill the dialog; whoever wants no result told gets no link to the end either. */
+  /** Fill the dialog; with a hidden result, the link does not point to the end either. */
   fill() {
     const link = this.contentOf();
     if (link) {
@@ -68,7 +68,7 @@ export class Share {
   }
 
   /**
-   * Save the whole match as an animation, which the server makes.
+   * Save the whole match as an animation made by the server.
    * @param {string} address
    */
   async animate(address) {
@@ -107,13 +107,13 @@ export class Share {
   }
 }
 
-/** What the server has refused to do. */
+/** The server has refused a request. */
 class Refused extends Error {}
 
 /**
- * Wait until the server has made an animation; it stops when it is not asked any more.
+ * Wait until the server has made an animation; it stops making it when polling ends.
  * @param {string} address
- * @param {(part: number) => void} tell is told how much of it is there, 0 to 1
+ * @param {(part: number) => void} tell called with the finished share, 0 to 1
  */
 async function animationReady(address, tell) {
   for (;;) {
@@ -128,7 +128,7 @@ async function animationReady(address, tell) {
 }
 
 /**
- * Pass on an answer, unless it says why something is refused.
+ * Return a response, or throw its message if it is a refusal.
  * @param {Response} answer
  */
 async function accept(answer) {
@@ -139,7 +139,7 @@ async function accept(answer) {
 }
 
 /**
- * Give the address of a replay in another form.
+ * Return the address of a replay in another form.
  * @param {string} source the address of its document
  * @param {string} form
  * @returns {string}
@@ -160,8 +160,8 @@ function saveFile(blob, name) {
 }
 
 /**
- * Give the address that shows the same. What else the address of the page says, such as the key with which
- * one plays, is not for others.
+ * Return the address of the current view. Other parts of the page's address, such as the key for playing, are not
+ * shared.
  * @param {Content} content
  * @param {boolean} embedded
  * @returns {string}
@@ -174,7 +174,7 @@ function addressOf({ turn, view, told, replay }, embedded) {
 }
 
 /**
- * Give the code with which another page shows the replay, with names and scores for those who cannot see it.
+ * Return the code that embeds the replay in another page, with names and scores for people who cannot see it.
  * @param {Content} content
  * @returns {string}
  */
@@ -185,7 +185,7 @@ function embedCode(content) {
 }
 
 /**
- * Name who plays, and how it ended if that may be told.
+ * Return who plays, and how it ended if that may be shown.
  * @param {Content} content
  * @returns {string}
  */
@@ -199,14 +199,14 @@ function matchWords({ replay, told }) {
 
 /**
  * @param {string} text
- * @returns {string} as it is written in HTML
+ * @returns {string} escaped for HTML
  */
 function escaped(text) {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 }
 
 /**
- * Give the board on its ground: the canvas itself is clear where nothing is drawn.
+ * Return the board on its background: the canvas itself is transparent where nothing is drawn.
  * @returns {HTMLCanvasElement}
  */
 function boardPicture() {
@@ -222,7 +222,7 @@ function boardPicture() {
 }
 
 /**
- * Copy a text; where the browser does not allow it, select it for the person to copy.
+ * Copy a text; if the browser forbids it, select the text for manual copying.
  * @param {HTMLInputElement | HTMLTextAreaElement} field
  */
 async function copy(field) {

@@ -1,4 +1,4 @@
-/** The picture of the board: its size, what is seen of it, and when it is drawn. */
+/** The picture of the board: its size, its visible part, and when it is drawn. */
 
 import { Camera } from "./camera.js";
 import { contextOf, fitCanvas } from "./canvas.js";
@@ -17,10 +17,10 @@ const STEP = 60;
 const ZOOM = 1.4;
 const REMEMBERED = "viewer-follow";
 
-/** A board, and those beside it. */
+/** A board and its eight copies around it. */
 const AROUND = [-1, 0, 1].flatMap((across) => [-1, 0, 1].map((down) => [across, down]));
 
-/** @type {Record<string, {right: number, down: number}>} where arrow keys lead, in cells */
+/** @type {Record<string, {right: number, down: number}>} steps of the arrow keys, in cells */
 const WAYS = {
   ArrowLeft: { right: -1, down: 0 }, ArrowRight: { right: 1, down: 0 },
   ArrowUp: { right: 0, down: -1 }, ArrowDown: { right: 0, down: 1 },
@@ -33,7 +33,7 @@ const WAYS = {
  * }} View
  */
 
-/** Draws what is shown, once a picture of the screen at most. */
+/** Draws the current view, at most once per frame of the screen. */
 export class Stage {
   /**
    * @param {HTMLElement} root around #board, #minimap and #bubble
@@ -55,7 +55,7 @@ export class Stage {
     /** @type {{left: number, top: number} | null} pixels of the picture */
     this.pointer = null;
     this.due = false;
-    /** @type {import("./play/play.js").Play | null} who plays by hand; null where the board is only watched */
+    /** @type {import("./play/play.js").Play | null} play by hand; null if the board is only watched */
     this.player = null;
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.bind();
@@ -100,7 +100,7 @@ export class Stage {
     if (isNew) {
       const { width, height } = game.extent(replay.frame(0));
       this.camera.open({ width, height }, Boolean(game.wraps));
-      // The page gives the board a place of its shape, within reason.
+      // The page lays out the board in its own proportions, within limits.
       const shape = Math.min(Math.max(height / width, FLATTEST), 1 / FLATTEST);
       document.documentElement.style.setProperty("--shape", String(shape));
       this.root.classList.toggle("night", Boolean(game.night));
@@ -117,7 +117,7 @@ export class Stage {
     this.request();
   }
 
-  /** Take the size that the page gives. */
+  /** Apply the size given by the page. */
   resize() {
     const { clientWidth: width, clientHeight: height } = this.root;
     fitCanvas(this.canvas, width, height);
@@ -128,7 +128,7 @@ export class Stage {
     this.request();
   }
 
-  /** Follow what is worth looking at in a new replay, unless that was switched off. */
+  /** Start following the action in a new replay, unless that was switched off. */
   beginToFollow() {
     this.follow.stop();
     this.followButton.hidden = !this.view?.game.scenery || !this.follow.isWorthwhile;
@@ -150,7 +150,7 @@ export class Stage {
     }
   }
 
-  /** Leave the camera to whoever moves it. */
+  /** Leave the camera to the person who moves it. */
   leave() {
     this.follow.stop();
     this.followButton.setAttribute("aria-pressed", "false");
@@ -170,7 +170,7 @@ export class Stage {
   }
 
   /**
-   * Move what is seen by a step.
+   * Move the view by a step.
    * @param {number} right
    * @param {number} down
    */
@@ -199,7 +199,7 @@ export class Stage {
   }
 
   /**
-   * Point at the next cell by an arrow key, where the keyboard has come to the board to look at it.
+   * Point at the next cell by an arrow key, if the board has the keyboard focus.
    * @param {KeyboardEvent} event
    */
   key(event) {
@@ -217,7 +217,7 @@ export class Stage {
     this.point(camera.toPicture(within(x + way.right, width), within(y + way.down, height)));
   }
 
-  /** Draw soon. */
+  /** Request a redraw. */
   request() {
     if (!this.due) {
       this.due = true;
@@ -245,7 +245,7 @@ export class Stage {
       this.player?.draw(to, this.pointer && this.camera.toBoard(this.pointer.left, this.pointer.top));
     });
     this.drawMinimap(view, now);
-    // Where the camera shows everything and nothing is dragged, a finger scrolls the page.
+    // If the camera shows everything and nothing can be dragged, touch scrolls the page.
     canvas.style.touchAction = this.camera.isClose || this.player?.open ? "none" : "pan-y";
     if (isGoing || (view.game.moves && !this.still.matches && !document.hidden)) {
       this.request();
@@ -260,7 +260,7 @@ export class Stage {
    * @returns {import("./drawing.js").Scene}
    */
   scene({ replay, game, memo, turn, focus, coordinates }, canvas, camera, now) {
-    // A canvas that is hidden meanwhile, as by a tab, has no width on the page.
+    // A hidden canvas, as in an inactive tab, has no width.
     const ratio = canvas.clientWidth ? canvas.width / canvas.clientWidth : devicePixelRatio;
     return {
       ctx: contextOf(canvas), camera, ratio,
@@ -270,7 +270,7 @@ export class Stage {
   }
 
   /**
-   * Find what is pointed at, and name it.
+   * Find the spot under the pointer, and name it.
    * @param {import("./drawing.js").Scene} scene
    * @param {import("./games/game.js").Game} game
    */
@@ -288,7 +288,7 @@ export class Stage {
     this.showBubble();
   }
 
-  /** Put the bubble beside what is pointed at. */
+  /** Place the bubble beside the spot. */
   showBubble() {
     const { spot, bubble, camera } = this;
     bubble.hidden = !spot?.bubble;
@@ -304,7 +304,7 @@ export class Stage {
   }
 
   /**
-   * Draw the overview, where only a part of a large map is seen.
+   * Draw the minimap if only a part of a large map is visible.
    * @param {View} view
    * @param {number} now
    */
@@ -343,7 +343,7 @@ function paint(canvas, scene, draw) {
   const { ctx, camera, ratio } = scene;
   ctx.setTransform(1, 0, 0, 1, 0, 0);
   ctx.clearRect(0, 0, canvas.width, canvas.height);
-  // Whole device pixels leave no seams between cells.
+  // Whole device pixels avoid seams between cells.
   const scale = camera.scale * ratio;
   ctx.save();
   ctx.setTransform(scale, 0, 0, scale, -Math.round(camera.x * scale), -Math.round(camera.y * scale));
@@ -352,10 +352,10 @@ function paint(canvas, scene, draw) {
 }
 
 /**
- * Draw around what the board shows.
+ * Frame the visible part of the board.
  * @param {import("./drawing.js").Scene} scene of the minimap
  * @param {Camera} camera of the board
- * @param {boolean} wraps whether what is beyond an edge is at the opposite one
+ * @param {boolean} wraps whether the board wraps around
  */
 function frameSeen({ ctx, camera: own, ratio, dark }, camera, wraps) {
   ctx.setTransform(own.scale * ratio, 0, 0, own.scale * ratio, 0, 0);
@@ -368,7 +368,7 @@ function frameSeen({ ctx, camera: own, ratio, dark }, camera, wraps) {
 }
 
 /**
- * Make a line of the bubble; that of the country has its flag.
+ * Create a line of the bubble; a country comes with its flag.
  * @param {string} text
  * @param {import("./replay.js").Person | undefined} person
  * @returns {HTMLElement}

@@ -1,13 +1,13 @@
-/** What a whole replay tells: its events, and everybody's numbers in every turn. */
+/** Findings about a whole replay: its events, and every player's numbers in every turn. */
 
 import { endingOf } from "./ending.js";
 import { didBriefly, didWrong, partsOfDetail } from "./faults.js";
 import { doing, winnerOf } from "./words.js";
 
-/** Milliseconds after which the page gets its turn. */
+/** Milliseconds after which the page gets control back. */
 const SLICE = 12;
 
-/** Slices after which it is told what is found so far. */
+/** Slices after which findings are reported. */
 const REPORT = 12;
 
 /**
@@ -15,18 +15,18 @@ const REPORT = 12;
  * @typedef {object} Survey
  * @property {Event[]} events in the order of turns
  * @property {{name: string, series: number[][]}[]} measures a series for every player
- * @property {number} leader who was the last to lead alone, -1 for nobody yet
- * @property {number} turns how many are looked through
- * @property {boolean} busy whether somebody is looking
+ * @property {number} leader the last sole leader, -1 for none yet
+ * @property {number} turns number of surveyed turns
+ * @property {boolean} busy whether a survey is running
  */
 
 /**
- * Look through a replay, a little at a time, and again on from there when it has grown.
+ * Survey a replay a little at a time, and continue from there when it has grown.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
  * @param {unknown} memo
- * @param {Survey} result what was found before; it is added to
- * @param {() => boolean} report is called when there is more in it; false stops
+ * @param {Survey} result previous findings, which are extended
+ * @param {() => boolean} report called with new findings; false stops the survey
  */
 export async function survey(replay, game, memo, result, report) {
   if (result.busy) {
@@ -54,7 +54,7 @@ export async function survey(replay, game, memo, result, report) {
 }
 
 /**
- * Give a survey in which nothing has been found yet.
+ * Return a survey without findings.
  * @param {import("./replay.js").Replay} replay
  * @param {import("./games/game.js").Game} game
  * @returns {Survey}
@@ -65,7 +65,7 @@ export function newSurvey(replay, game) {
 }
 
 /**
- * Take in one turn.
+ * Process one turn.
  * @param {Survey} result
  * @param {import("./games/game.js").Game} game
  * @param {import("./games/game.js").Moment} moment
@@ -77,13 +77,13 @@ function look(result, game, moment) {
   });
   const isLast = turn === replay.last && replay.over;
   if (turn > 0) {
-    // While a match is played, the faults of bots that are asked about a turn are known after it.
+    // In a running match, the faults of bots asked about a turn become known only after it.
     result.events.push(...(replay.first === 0 ? faultsOf(replay, turn - 1) : []));
     result.events.push(...game.events(moment).map((event) => ({ ...event, turn })));
   }
   result.events.push(...leadOfTurn(result, replay, turn), ...(replay.first === 1 || isLast ? faultsOf(replay, turn) : []));
   if (isLast) {
-    // What is seen all along does not tell who won.
+    // The short text is visible all along, and must not reveal the winner.
     const text = `${winnerOf(replay)}. ${endingOf(replay, game)}`;
     result.events.push({ kind: "end", turn, text, short: "the end" });
   }
@@ -91,8 +91,8 @@ function look(result, game, moment) {
 }
 
 /**
- * Tell of a turn in which another player came to lead.
- * @param {Survey} result the leader is noted in it
+ * Return an event if another player took the lead in a turn.
+ * @param {Survey} result stores the leader
  * @param {import("./replay.js").Replay} replay
  * @param {number} turn
  * @returns {Event[]}
@@ -113,7 +113,7 @@ function leadOfTurn(result, replay, turn) {
 }
 
 /**
- * Give the faults of a turn as events.
+ * Return the faults of a turn as events.
  * @param {import("./replay.js").Replay} replay
  * @param {number} turn
  * @returns {Event[]}
@@ -127,7 +127,7 @@ function faultsOf(replay, turn) {
   });
 }
 
-/** Let the page do what waits. */
+/** Let the page handle what is waiting. */
 function pause() {
   return new Promise((resolve) => { setTimeout(resolve, 0); });
 }

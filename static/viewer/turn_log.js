@@ -1,38 +1,38 @@
-/** The event log of a page: every turn in words, made when it is opened. */
+/** The event log of a page: every turn as text, created when it is opened. */
 
 import { element } from "../shared/dom.js";
 
-/** Turns that are told at once. */
+/** Turns shown at once. */
 const PART = 200;
 
 /**
  * @typedef {import("./turns.js").Source} Source
  */
 
-/** Tells a match turn by turn. */
+/** Shows a match turn by turn. */
 export class TurnLog {
   /**
-   * @param {HTMLDetailsElement} root with a list, and a button for more of it
-   * @param {() => {source: Source, last: number} | null} content gives what may be told, up to which turn
+   * @param {HTMLDetailsElement} root with a list, and a button for more turns
+   * @param {() => {source: Source, last: number} | null} content returns what may be shown, and up to which turn
    */
   constructor(root, content) {
     this.list = /** @type {HTMLElement} */ (root.querySelector("ol"));
     this.more = /** @type {HTMLButtonElement} */ (root.querySelector("button"));
     this.content = content;
-    /** @type {number | null} the first turn that is not told */
+    /** @type {number | null} the first turn not shown yet */
     this.next = null;
     root.addEventListener("toggle", () => { this.list.replaceChildren(); this.next = null; this.tell(root.open); });
     this.more.addEventListener("click", () => this.tell(true));
   }
 
   /**
-   * Tell the next turns.
+   * Show the next turns.
    * @param {boolean} open
    */
   tell(open) {
     const content = open ? this.content() : null;
     if (content) {
-      // Of the start something is told only where bots were asked about it.
+      // The start is shown only if bots were asked about it.
       this.next ??= content.source.events(0).length > 0 ? 0 : 1;
       const first = this.next;
       const end = Math.min(content.last, first + PART - 1);
@@ -46,7 +46,7 @@ export class TurnLog {
 }
 
 /**
- * Give what was done in a turn, and what came of it.
+ * Return the actions of a turn, and their results.
  * @param {number} turn
  * @param {Source} source
  * @returns {HTMLElement}

@@ -1,18 +1,18 @@
-/** The list of all turns, of which only those in sight are in the page: a match may have thousands. */
+/** The list of all turns, of which the page contains only those in view: a match may have thousands. */
 
 import { element } from "../shared/dom.js";
 import { badge } from "./elements.js";
 import { MARKS } from "./marks.js";
 
-/** Lines of a turn, one for each player who did something. */
+/** Maximum lines of a turn, one per active player. */
 const MOST_LINES = 4;
 const LINE = 20;
 const ROOM = 11;
 
-/** Pixels of the row of the start. */
+/** Height of the row of the start, in pixels. */
 const START = LINE + ROOM;
 
-/** Turns that the list has at most: browsers do not scroll farther. */
+/** Maximum number of turns in the list: browsers cannot scroll farther. */
 const MOST_TURNS = 150_000;
 
 /**
@@ -21,23 +21,23 @@ const MOST_TURNS = 150_000;
  */
 
 /**
- * What the list asks for.
+ * The data of the list.
  * @typedef {object} Source
  * @property {import("./replay.js").Replay} replay
- * @property {boolean} alternating whether one player moves in a turn
+ * @property {boolean} alternating whether one player moves per turn
  * @property {(turn: number) => Happening[]} deedsOf
  * @property {(turn: number) => Event[]} events
  */
 
-/** Milliseconds for which words are made before the page gets its turn. */
+/** Milliseconds of creating texts before the page gets control back. */
 const SLICE = 6;
 
 /**
- * A row of the page; `due` while its words are still to be made.
+ * A row of the page; `due` while its text is missing.
  * @typedef {{item: HTMLElement, button: HTMLButtonElement, turn: number, due: boolean}} Row
  */
 
-/** Shows turns, and lets one be chosen. */
+/** Shows turns, and lets people choose one. */
 export class TurnList {
   /**
    * @param {HTMLElement} scroller around the list
@@ -67,7 +67,7 @@ export class TurnList {
   }
 
   /**
-   * Begin with a replay.
+   * Start with a replay.
    * @param {Source} source
    */
   open(source) {
@@ -83,9 +83,9 @@ export class TurnList {
   }
 
   /**
-   * Mark the turn that is shown, and keep it in sight.
+   * Mark the current turn, and keep it in view.
    * @param {number} turn
-   * @param {number} last the last turn that is listed
+   * @param {number} last the last listed turn
    */
   show(turn, last) {
     const isOther = turn !== this.turn;
@@ -100,13 +100,13 @@ export class TurnList {
 
   /**
    * @param {number} turn
-   * @returns {number} pixels from the beginning of the list to its row; that of the start has one line
+   * @returns {number} pixels from the top of the list to its row; the row of the start has one line
    */
   topOf(turn) {
     return turn === 0 ? 0 : START + (turn - 1) * this.height;
   }
 
-  /** Scroll to the turn that is shown if it is out of sight; the page itself stays where it is. */
+  /** Scroll to the current turn if it is out of view, without scrolling the page. */
   follow() {
     const { scroller, height } = this;
     const top = this.topOf(this.turn);
@@ -115,7 +115,7 @@ export class TurnList {
     }
   }
 
-  /** Show the turns that are in sight; `changed` if more is known of them. */
+  /** Show the turns in view; `changed` if more is known about them. */
   fill(changed = false) {
     const { scroller, height, source } = this;
     if (!source || scroller.clientHeight === 0) {
@@ -130,7 +130,7 @@ export class TurnList {
     this.work();
   }
 
-  /** Make the words of rows, a few at a time: those of large games take long, and the board comes first. */
+  /** Create the texts of rows, a few at a time: those of large games take long, and the board comes first. */
   work() {
     if (this.working || !this.rows.some(({ due }) => due)) {
       return;
@@ -150,7 +150,7 @@ export class TurnList {
   }
 
   /**
-   * Have as many rows as are needed.
+   * Create as many rows as needed.
    * @param {number} count
    */
   hold(count) {
@@ -200,7 +200,7 @@ export class TurnList {
   }
 
   /**
-   * Go through the turns; these keys are the list's while it has the focus.
+   * Move through the turns; these keys belong to the list while it has the focus.
    * @param {KeyboardEvent} event
    */
   key(event) {
@@ -225,10 +225,10 @@ function newRow() {
 }
 
 /**
- * Say what was done in a turn.
+ * Return the text of a turn's actions.
  * @param {number} turn
  * @param {Source} source
- * @param {number} lines how many there is room for
+ * @param {number} lines the number that fits
  * @returns {HTMLElement[]}
  */
 function contentOf(turn, { replay, deedsOf, events }, lines) {

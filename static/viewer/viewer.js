@@ -1,4 +1,4 @@
-/** The viewer: one replay on the page, turn by turn, and everything that shows it. */
+/** The viewer: one replay on the page, turn by turn, with all its parts. */
 
 import { Address } from "./address.js";
 import { Announcer } from "../shared/announcer.js";
@@ -59,7 +59,7 @@ export class Viewer {
     this.replay = null;
     /** @type {import("./games/game.js").Game | null} */
     this.game = null;
-    /** @type {unknown} what the game has prepared */
+    /** @type {unknown} prepared by the game */
     this.memo = null;
     /** @type {Players | null} */
     this.players = null;
@@ -78,7 +78,7 @@ export class Viewer {
   }
 
   /**
-   * Give what is shown, for others.
+   * Return what is currently shown, for sharing.
    * @returns {import("./share.js").Content | null}
    */
   shareContent() {
@@ -125,7 +125,7 @@ export class Viewer {
     }
   }
 
-  /** Take in that the match went on, or is over. */
+  /** Handle new turns or the end of the match. */
   grow() {
     const { replay, game, overview, playback } = this;
     if (!replay || !game) {
@@ -136,7 +136,7 @@ export class Viewer {
     playback.grow(replay.last, !replay.over);
     if (replay.over) {
       overview.end(playback.turn);
-      // A match that is given up ends without a turn.
+      // A match that ends by resignation gets no new turn.
       this.showTurn();
       void this.showOutput();
     }
@@ -146,7 +146,7 @@ export class Viewer {
   }
 
   /**
-   * Let the page look as the game needs it.
+   * Adapt the page to a game.
    * @param {import("./games/game.js").Game} game
    */
   dress(game) {
@@ -156,7 +156,7 @@ export class Viewer {
   }
 
   /**
-   * Show how many turns there are, and how long bots thought in them.
+   * Show the number of turns, and how long bots took for them.
    * @param {import("./replay.js").Replay} replay
    */
   showLength(replay) {
@@ -164,7 +164,7 @@ export class Viewer {
     byId("turns").textContent = String(replay.last);
   }
 
-  /** Go where the address says; without a turn a running match is followed. */
+  /** Apply the state in the address; without a turn, follow a running match. */
   obeyAddress() {
     const { turn, speed, view, hides } = this.address.read();
     if (hides) {
@@ -181,7 +181,7 @@ export class Viewer {
   }
 
   /**
-   * Choose whose view is shown.
+   * Choose whose view to show.
    * @param {number} seat -1 for all
    */
   look(seat) {
@@ -191,7 +191,7 @@ export class Viewer {
   }
 
   /**
-   * Go to an event.
+   * Go to the next or previous event.
    * @param {1 | -1} direction
    */
   visit(direction) {
@@ -201,7 +201,7 @@ export class Viewer {
     }
   }
 
-  /** Show the turn. */
+  /** Show the current turn. */
   showTurn() {
     const { replay, game, memo, focus, playback } = this;
     if (!replay || !game) {
@@ -228,13 +228,13 @@ export class Viewer {
     this.saveAddress();
   }
 
-  /** Show what a survey of the match has told. */
+  /** Show the findings of the survey. */
   showLearned() {
     this.turnList.fill(true);
     this.showHappenings();
   }
 
-  /** Show what bots wrote, once the match is over. */
+  /** Show the bots' output, once the match is over. */
   async showOutput() {
     if (this.replay?.over) {
       await this.output.load(this.replay);
@@ -242,7 +242,7 @@ export class Viewer {
     }
   }
 
-  /** Show what happened in the turn, and say its events. */
+  /** Show the events of the turn, and announce them. */
   showHappenings() {
     const { replay, game, output, playback: { turn } } = this;
     if (!replay || !game) {
@@ -259,7 +259,7 @@ export class Viewer {
     }
   }
 
-  /** Keep turn, speed and view in the address. */
+  /** Store turn, speed and view in the address. */
   saveAddress() {
     if (this.replay) {
       const { turn, speed, following } = this.playback;

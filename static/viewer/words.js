@@ -3,17 +3,17 @@
 import { FAULTS, TITLES } from "../shared/words.js";
 import { showingOf } from "./games/installed.js";
 
-/** Players that a sentence names. */
+/** Maximum number of players named in a sentence. */
 const MOST_NAMES = 4;
 
-/** What a person who plays by hand is called. */
+/** The name of a person who plays by hand. */
 const PERSON = "you";
 
 /**
- * Begin a sentence with a player and what the player does: a person is spoken to.
+ * Start a sentence with a player and a verb; a person is addressed as "you".
  * @param {string} name
  * @param {string} verb in the third person, such as "leads"
- * @param {string} [toPerson] the verb that stands behind "you"
+ * @param {string} [toPerson] the verb after "you"
  * @returns {string}
  */
 export function doing(name, verb, toPerson = verb.replace(/s$/, "")) {
@@ -21,7 +21,7 @@ export function doing(name, verb, toPerson = verb.replace(/s$/, "")) {
 }
 
 /**
- * Say how long something took.
+ * Return a duration as text.
  * @param {number} ms
  * @returns {string}
  */
@@ -30,7 +30,7 @@ export function timeWords(ms) {
 }
 
 /**
- * Give the title of a game.
+ * Return the title of a game.
  * @param {string} game
  * @returns {string}
  */
@@ -39,7 +39,7 @@ export function titleOf(game) {
 }
 
 /**
- * Tell whether the rules know a kind of fault by this name.
+ * Return whether a kind of fault is defined by the rules.
  * @param {string} kind
  * @returns {boolean}
  */
@@ -48,7 +48,7 @@ export function isFault(kind) {
 }
 
 /**
- * Say what a player did wrong.
+ * Return what a player did wrong.
  * @param {string} kind
  * @param {string} detail
  * @returns {string}
@@ -58,7 +58,7 @@ export function faultOf(kind, detail) {
 }
 
 /**
- * Say who plays against whom.
+ * Return who plays against whom.
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
  */
@@ -68,7 +68,7 @@ export function opponents({ seats }) {
 }
 
 /**
- * Say who won, or who plays.
+ * Return who won, or who plays.
  * @param {import("./replay.js").Replay} replay
  * @returns {string}
  */
@@ -85,7 +85,7 @@ export function winnerOf(replay) {
 }
 
 /**
- * Name players, or count them where they are many.
+ * Return the names of players, or their number if there are many.
  * @param {string[]} names
  * @returns {string}
  */
@@ -97,7 +97,7 @@ export function listedNames(names) {
 }
 
 /**
- * Give ranks and scores, the best first.
+ * Return ranks and scores, the best first.
  * @param {import("./replay.js").Replay} replay
  * @returns {{seat: import("./replay.js").Seat, rank: number | null, score: number | null}[]}
  */
@@ -109,9 +109,9 @@ export function standings(replay) {
 }
 
 /**
- * Give the scores at the end.
+ * Return the final scores.
  * @param {import("./replay.js").Replay} replay
- * @returns {number[]} of all players, or none
+ * @returns {number[]} of all players, or empty
  */
 export function scoresOf(replay) {
   const scores = replay.seats.map((seat) => numberOf(finalScores(replay), seat));
@@ -128,7 +128,7 @@ function finalScores({ document }) {
 }
 
 /**
- * Say in a word how every player came out of a match.
+ * Return every player's result in a match, in one word.
  * @param {import("./replay.js").Replay} replay
  * @returns {string[]} "" for those without a rank
  */

@@ -1,21 +1,21 @@
-/** What went wrong first in a run: above its result, and in the words of whatever complained. */
+/** The first cause of a failed run: shown above its result, in the original words. */
 
 import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
 
-/** @typedef {{turn: number, place: string, words: string}} Fault the first thing that the bot did wrong in a match, and where */
+/** @typedef {{turn: number, place: string, words: string}} Fault the bot's first fault in a match, and where */
 
 /** Shows the cause of a failure. */
 export class Cause {
   /**
-   * @param {{turn: (turn: number) => void, line: (mark: import("./output.js").Mark) => void}} page is told where clicks lead
+   * @param {{turn: (turn: number) => void, line: (mark: import("./output.js").Mark) => void}} page receives the targets of clicks
    */
   constructor(page) {
     this.page = page;
   }
 
   /**
-   * Show the marked line, or else the fault; nothing without either.
+   * Show the marked line, or else the fault, or nothing.
    * @param {import("./output.js").Mark | null} mark
    * @param {Fault | null} fault
    */

@@ -1,4 +1,4 @@
-/** The check: each step that the game may ask of the bot, and what to do where one fails. */
+/** The check: each kind of request that the game may send, and what to do if one fails. */
 
 import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
@@ -19,7 +19,7 @@ export class Check {
     byId("check-stop").addEventListener("click", () => void ask("POST", "check/stop"));
   }
 
-  /** Begin a check, and follow it to its end. */
+  /** Start a check, and follow it to its end. */
   async begin() {
     const number = ++this.number;
     byId("check-stop").disabled = false;

@@ -1,34 +1,34 @@
-/** The files on the disk are the draft: what is typed is saved there soon, and what others write is taken in. */
+/** The files on disk are the draft: typed text is soon saved there, and changes by others are loaded. */
 
 import { byId, element } from "../shared/dom.js";
 import { ask, Refused, wordsOf } from "./server.js";
 
-/** Milliseconds after the last key, and at most after the first one that is not saved. */
+/** Milliseconds after the last key, and the maximum after the first unsaved one. */
 const SOON = 500;
 const LATEST = 1500;
 
-/** Between two looks at the disk, and until what failed is tried again. */
+/** Milliseconds between checks of the disk, and before a failed request is repeated. */
 const LOOK = 2000;
 
 /**
- * A file as the server tells it.
+ * A file as reported by the server.
  * @typedef {{name: string, text: string, digest: string}} File
  */
 
-/** Keeps the editor and the disk in step. */
+/** Keeps the editor and the disk in sync. */
 export class Draft {
   /**
    * @param {import("./editor.js").Editor} editor
-   * @param {string} main the file that is shown first
+   * @param {string} main the file shown first
    */
   constructor(editor, main) {
     this.editor = editor;
     this.main = main;
-    /** @type {Map<string, string>} the digest of the content that each file had on the disk */
+    /** @type {Map<string, string>} the digest of each file on disk */
     this.digests = new Map();
-    /** @type {Map<string, number>} since when files have changes that are not saved */
+    /** @type {Map<string, number>} since when files have unsaved changes */
     this.dirty = new Map();
-    /** @type {Map<string, File | null>} what others have written where both have changed; null: the file is gone */
+    /** @type {Map<string, File | null>} others' version of files changed on both sides; null: deleted */
     this.conflicts = new Map();
     this.tag = "";
     this.timer = 0;
@@ -42,14 +42,14 @@ export class Draft {
     window.addEventListener("pagehide", () => void this.save(true));
   }
 
-  /** Show the files, and look again and again what others write. */
+  /** Show the files, and check regularly for changes by others. */
   async open() {
     await this.look();
     this.show(this.main);
     setInterval(() => { if (!document.hidden) { void this.look(); } }, LOOK);
   }
 
-  /** Take in what is on the disk. */
+  /** Load the files on disk. */
   async look() {
     try {
       const headers = { Accept: "application/json", ...(this.tag ? { "If-None-Match": this.tag } : {}) };
@@ -65,7 +65,7 @@ export class Draft {
     }
   }
 
-  /** Take back that the workshop does not answer. */
+  /** Withdraw the message that the workshop does not answer. */
   noteAnswer() {
     if (this.isAway) {
       this.isAway = false;
@@ -89,7 +89,7 @@ export class Draft {
   }
 
   /**
-   * Take in a file of the disk; where both have changed, the author is asked when it is saved.
+   * Load a file from disk; if both sides have changed, the author is asked when it is saved.
    * @param {File} file
    */
   takeIn({ name, text, digest }) {
@@ -106,7 +106,7 @@ export class Draft {
   }
 
   /**
-   * Take note of what is typed.
+   * Record a change by typing.
    * @param {string} name
    */
   noteChange(name) {
@@ -122,8 +122,8 @@ export class Draft {
   }
 
   /**
-   * Save all that is not saved.
-   * @param {boolean} [isLeaving] the page: the request outlives it
+   * Save all unsaved files.
+   * @param {boolean} [isLeaving] the page, which the request outlives
    * @returns {Promise<void>}
    */
   save(isLeaving = false) {
@@ -173,7 +173,7 @@ export class Draft {
     this.timer = setTimeout(() => void this.save(), LOOK);
   }
 
-  /** Load from disk a file that both have changed. */
+  /** Load a file that both sides have changed from disk. */
   takeTheirs() {
     const [name, theirs] = [...this.conflicts][0] ?? ["", null];
     this.conflicts.delete(name);
@@ -187,7 +187,7 @@ export class Draft {
     this.showConflict();
   }
 
-  /** Write what is here over what is on the disk. */
+  /** Overwrite the disk with the editor's text. */
   keepMine() {
     const [name, theirs] = [...this.conflicts][0] ?? ["", null];
     this.conflicts.delete(name);
@@ -196,7 +196,7 @@ export class Draft {
     void this.save();
   }
 
-  /** Ask about the first file that both have changed. */
+  /** Ask about the first file that both sides have changed. */
   showConflict() {
     const name = [...this.conflicts.keys()][0];
     byId("conflict").hidden = name === undefined;
@@ -220,7 +220,7 @@ export class Draft {
   /**
    * Show a file.
    * @param {string} name
-   * @param {number} [line] to which it goes
+   * @param {number} [line] to go to
    */
   show(name, line) {
     if (!this.editor.has(name)) {
@@ -261,7 +261,7 @@ export class Draft {
   }
 
   /**
-   * Go through the tabs by the arrows.
+   * Move through the tabs with the arrow keys.
    * @param {KeyboardEvent} event
    */
   walk(event) {

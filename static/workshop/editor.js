@@ -1,4 +1,4 @@
-/** The editor: one view, and a state for each file. */
+/** The editor: one view, and a state per file. */
 
 import {
   autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, cpp, Decoration,
@@ -8,7 +8,7 @@ import {
   StateField, StreamLanguage, syntaxHighlighting, tags, WidgetType,
 } from "../vendor/codemirror-6.43.15/codemirror.js";
 
-/** @type {Record<string, () => unknown>} by the ending of a file */
+/** @type {Record<string, () => unknown>} by file extension */
 const LANGUAGES = {
   py: python, js: javascript, mjs: javascript, php: () => php(), java, go, c: cpp, h: cpp, cpp, hpp: cpp,
   rb: () => StreamLanguage.define(ruby),
@@ -19,7 +19,7 @@ const FEWEST_SIGNS = 3;
 const MOST_NAMES = 2000;
 const NAME = /[A-Za-z_]\w{2,}/g;
 
-/** Colours by the tokens of the site: the same words are told apart in both themes. */
+/** Colours taken from the site's tokens, so that both themes distinguish the same words. */
 const STYLE = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.controlKeyword, tags.operatorKeyword], color: "var(--code-keyword)" },
   { tag: [tags.string, tags.special(tags.string), tags.character], color: "var(--code-string)" },
@@ -64,7 +64,7 @@ class Words extends WidgetType {
   }
 }
 
-/** The lines that something was wrong with. */
+/** The lines that have problems. */
 const marksField = StateField.define({
   create: () => Decoration.none,
   update(ranges, transaction) {
@@ -89,18 +89,18 @@ function decorations({ doc }, marks) {
   return Decoration.set(ranges, true);
 }
 
-/** Shows files, and tells what is typed. */
+/** Shows files, and reports typing. */
 export class Editor {
   /**
    * @param {HTMLElement} place
-   * @param {string} nonce of the styles that it puts into the page
+   * @param {string} nonce of the styles that it adds to the page
    * @param {{change: (name: string) => void, run: () => void}} page
    */
   constructor(place, nonce, page) {
     this.nonce = nonce;
     this.page = page;
     this.name = "";
-    /** @type {Map<string, EditorState>} those of the files that are not shown */
+    /** @type {Map<string, EditorState>} states of the files not shown */
     this.states = new Map();
     this.view = new EditorView({ parent: place, state: this.stateOf("", "") });
   }
@@ -132,7 +132,7 @@ export class Editor {
   }
 
   /**
-   * Complete a name by those in all files: what the kit has is among them.
+   * Complete a name by those in all files, which include the kit's.
    * @param {import("../vendor/codemirror-6.43.15/codemirror.js").CompletionContext} context
    */
   complete(context) {
@@ -154,7 +154,7 @@ export class Editor {
   }
 
   /**
-   * Take in a file as it is on the disk, whatever was here.
+   * Load a file from disk, whatever the editor contains.
    * @param {string} name
    * @param {string} text
    */
@@ -192,7 +192,7 @@ export class Editor {
   }
 
   /**
-   * Forget a file that is gone.
+   * Forget a deleted file.
    * @param {string} name
    */
   forget(name) {
@@ -217,7 +217,7 @@ export class Editor {
   }
 
   /**
-   * Go to a line of the file that is shown.
+   * Go to a line of the current file.
    * @param {number} number from 1
    */
   goTo(number) {
@@ -228,18 +228,18 @@ export class Editor {
   }
 
   /**
-   * Bring a line of the file that is shown into view; the cursor and the focus stay where they are.
+   * Scroll a line of the current file into view; cursor and focus stay where they are.
    * @param {number} number from 1
    */
   reveal(number) {
     const { doc } = this.view.state;
     const { from } = doc.line(Math.max(1, Math.min(number, doc.lines)));
-    // The beginning of the line at the right edge: the editor is scrolled all the way to the left.
+    // The start of the line at the right edge scrolls the editor all the way to the left.
     this.view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "center", x: "end" }) });
   }
 
   /**
-   * Mark lines, in the place of all that were marked before.
+   * Mark lines, replacing all earlier marks.
    * @param {{file: string, line: number, words: string}[]} marks
    */
   mark(marks) {

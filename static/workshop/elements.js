@@ -3,7 +3,7 @@
 import { byId as anyById } from "../shared/dom.js";
 
 /**
- * The elements with an id that are more than an HTMLElement.
+ * Elements with an id that are more specific than HTMLElement.
  * @typedef {{
  *   "run": HTMLButtonElement, "stop": HTMLButtonElement, "opponent": HTMLSelectElement, "seat": HTMLSelectElement,
  *   "same-seed": HTMLInputElement, "run-form": HTMLFormElement, "series-form": HTMLFormElement,
@@ -13,7 +13,7 @@ import { byId as anyById } from "../shared/dom.js";
  */
 
 /**
- * Give the element with an id.
+ * Return an element by its id.
  * @template {string} Id
  * @param {Id} id
  * @returns {Id extends keyof Elements ? Elements[Id] : HTMLElement}

@@ -1,4 +1,4 @@
-/** The workshop: a bot is written, run, and asked. */
+/** The workshop: write a bot, run it, and query it. */
 
 import { Check } from "./check.js";
 import { Draft } from "./draft.js";
@@ -54,7 +54,7 @@ new Series({ save, show: showOfSeries });
 new Check({ save });
 
 /**
- * Take note of the turn that is shown.
+ * Record the current turn.
  * @param {number} turn
  */
 function noteTurn(turn) {
@@ -64,7 +64,7 @@ function noteTurn(turn) {
 }
 
 /**
- * Lead to a line of a file.
+ * Go to a line of a file.
  * @param {string} file
  * @param {number} line
  */
@@ -74,14 +74,14 @@ function lead(file, line) {
 }
 
 /**
- * Mark what was wrong.
+ * Mark lines with problems.
  * @param {import("./output.js").Mark[]} list
  */
 function marks(list) {
   editor.mark(list);
 }
 
-/** Forget the run before the one that begins. */
+/** Clear the previous run before a new one. */
 function clearRun() {
   editor.mark([]);
   cause.show(null, null);
@@ -93,7 +93,7 @@ function clearRun() {
 }
 
 /**
- * Show the match of a run while it is played.
+ * Show the match of a run live.
  * @param {string} address
  */
 function showRun(address) {
@@ -104,7 +104,7 @@ function showRun(address) {
 }
 
 /**
- * Show what came of a run.
+ * Show the result of a run.
  * @param {import("./run.js").Report} report
  */
 function showReport(report) {
@@ -124,16 +124,16 @@ function showReport(report) {
 }
 
 /**
- * Give the marked line that the first thing that went wrong is about.
+ * Return the marked line that belongs to the first fault.
  * @param {import("./run.js").Report} report
- * @returns {import("./output.js").Mark | null} null where that names none: later ones have other causes
+ * @returns {import("./output.js").Mark | null} null if that names none: later marks have other causes
  */
 function markOf({ marks: [first], fault }) {
   return first && !(fault && first.turn > fault.turn) ? first : null;
 }
 
 /**
- * Bring a marked line into view, on a narrow screen in the place of the match.
+ * Scroll a marked line into view; on a narrow screen it replaces the match.
  * @param {import("./output.js").Mark} mark
  */
 function reveal({ file, line }) {
@@ -144,7 +144,7 @@ function reveal({ file, line }) {
   editor.reveal(line);
 }
 
-/** Forget the run that was shown: what is shown is the replay in whose position the bot is tried. */
+/** Clear the run: the viewer shows the replay whose position the bot is tried in. */
 function showOfReplay() {
   question.isRun = false;
   cause.show(null, null);

@@ -1,4 +1,4 @@
-/** The match that is shown: a run while it is played, or one of a series. */
+/** The current match: a run while it is played, or one of a series. */
 
 import { learnCaptions } from "../viewer/games/captions.js";
 import { loadModule } from "../viewer/games/installed.js";
@@ -8,21 +8,21 @@ import { Viewer } from "../viewer/viewer.js";
 import { byId } from "./elements.js";
 import { Refused } from "./server.js";
 
-/** Milliseconds in which a replay is looked through. */
+/** Milliseconds between checks whether a replay is surveyed. */
 const SURVEYING = 100;
 
 /** Shows matches with the viewer. */
 export class Match {
-  /** @param {(turn: number) => void} noteTurn is told which turn is shown */
+  /** @param {(turn: number) => void} noteTurn receives the current turn */
   constructor(noteTurn) {
     this.viewer = new Viewer();
     this.viewer.playback.addEventListener("turn", () => noteTurn(this.turn));
     this.noteTurn = noteTurn;
-    /** Counts what was shown: what an earlier one still says is for nobody. */
+    /** Counts the matches shown, so that news from an earlier one is ignored. */
     this.number = 0;
   }
 
-  /** @returns {number} the turn that is shown */
+  /** @returns {number} the current turn */
   get turn() {
     return this.viewer.replay ? this.viewer.playback.turn : 0;
   }
@@ -37,7 +37,7 @@ export class Match {
   }
 
   /**
-   * Follow a match that is played.
+   * Follow a match in progress.
    * @param {string} address of its document
    */
   follow(address) {
@@ -59,11 +59,11 @@ export class Match {
    * @param {import("../viewer/replay.js").Replay} replay
    */
   open(replay) {
-    // The turn of the match before is not a turn of this one.
+    // The turn of the previous match means nothing in this one.
     history.replaceState(null, "", location.pathname + location.search);
     byId("no-picture").hidden = true;
     byId("viewer").hidden = false;
-    // A run and the one before it look alike from outside: they are told apart by what is counted.
+    // A run and the previous one look alike from outside: this number distinguishes them.
     byId("viewer").dataset.shown = String(this.number);
     this.viewer.open(replay);
     if (replay.over) {
@@ -73,9 +73,9 @@ export class Match {
   }
 
   /**
-   * Show a replay of the server at its start.
+   * Show a replay from the server at its start.
    * @param {string} address
-   * @returns {Promise<import("../viewer/replay.js").Replay | null>} null: something else is shown meanwhile
+   * @returns {Promise<import("../viewer/replay.js").Replay | null>} null: another match is shown meanwhile
    * @throws {Error} with a sentence for the author
    */
   async load(address) {
@@ -95,7 +95,7 @@ export class Match {
   }
 
   /**
-   * Show a replay of the server at its end; one that was lost at the turn in which the lead was lost.
+   * Show a replay from the server at its end, or a lost one at the turn in which the lead was lost.
    * @param {string} address
    * @param {boolean} isLost
    */
@@ -107,7 +107,7 @@ export class Match {
   }
 
   /**
-   * Give the turn in which the lead changed last, once the replay is looked through.
+   * Return the turn in which the lead last changed, once the replay is surveyed.
    * @param {number} number
    * @returns {Promise<number | undefined>} undefined: it never changed
    */

@@ -1,4 +1,4 @@
-/** What the bot wrote to its standard error, by turn, and the lines of its files that this complains of. */
+/** The bot's standard error by turn, and the lines of its files named there. */
 
 import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
@@ -8,7 +8,7 @@ import { byId } from "./elements.js";
 /** Shows the output of a run. */
 export class RunOutput {
   /**
-   * @param {{turn: (turn: number) => void, line: (mark: Mark) => void}} page is told where clicks lead
+   * @param {{turn: (turn: number) => void, line: (mark: Mark) => void}} page receives the targets of clicks
    */
   constructor(page) {
     this.page = page;
@@ -19,7 +19,7 @@ export class RunOutput {
   /**
    * @param {[number, string][]} parts
    * @param {Mark[]} marks
-   * @param {string} compiler what it wrote
+   * @param {string} compiler its output
    */
   show(parts, marks, compiler) {
     this.blocks = new Map(parts.map(([turn, text]) => [turn, this.block(turn, text)]));
@@ -30,7 +30,7 @@ export class RunOutput {
   }
 
   /**
-   * Take in what was written since, while the match is played.
+   * Add new output while the match is played.
    * @param {[number, string][]} parts all of them
    */
   grow(parts) {
@@ -53,7 +53,7 @@ export class RunOutput {
     const lines = element("pre", "lines", text.replace(/^\n+/, "").trimEnd());
     const block = element("div", "block", button, lines);
     block.addEventListener("click", () => {
-      // Whoever marks text to copy it goes nowhere.
+      // Selecting text to copy it must not navigate.
       if (getSelection()?.isCollapsed) {
         this.page.turn(turn);
       }
@@ -73,13 +73,13 @@ export class RunOutput {
     return element("li", "", button);
   }
 
-  /** Bring what was written in the turn that is shown into view. */
+  /** Scroll the output of the current turn into view. */
   reveal() {
     byId("run-output").querySelector(".shown")?.scrollIntoView({ block: "nearest" });
   }
 
   /**
-   * Mark what was written in the turn that is shown.
+   * Mark the output of the current turn.
    * @param {number} turn
    */
   point(turn) {

@@ -1,15 +1,15 @@
-/** The parts of the page: on a wide screen code and match stand beside the others, on a narrow one all are tabs. */
+/** The parts of the page: on a wide screen code and match are beside the others, on a narrow one all are tabs. */
 
 import { byId } from "./elements.js";
 
 const NARROW = window.matchMedia("(max-width: 899px)");
 
-/** Parts that have a place of their own on a wide screen. */
+/** Parts with a place of their own on a wide screen. */
 const BESIDE = ["code", "picture"];
 
 /** Shows one part at a time. */
 export class Parts {
-  /** @param {(part: string) => void} listener is told which part is looked at */
+  /** @param {(part: string) => void} listener receives the visible part */
   constructor(listener) {
     this.listener = listener;
     this.part = "code";
@@ -25,13 +25,13 @@ export class Parts {
     this.render();
   }
 
-  /** @returns {HTMLElement[]} the tabs that can be seen */
+  /** @returns {HTMLElement[]} the visible tabs */
   get tabs() {
     const tabs = /** @type {HTMLElement[]} */ ([...byId("parts").children]);
     return tabs.filter((tab) => NARROW.matches || !BESIDE.includes(tab.dataset.part ?? ""));
   }
 
-  /** @returns {string} the part whose tab is chosen */
+  /** @returns {string} the part of the selected tab */
   get current() {
     return NARROW.matches ? this.part : this.lower;
   }
@@ -50,7 +50,7 @@ export class Parts {
   }
 
   /**
-   * Show a part on a wide screen, where that takes nothing away from the code or the match.
+   * Show a part on a wide screen, if that hides neither the code nor the match.
    * @param {string} part
    */
   offer(part) {
@@ -59,7 +59,7 @@ export class Parts {
     this.listener(part);
   }
 
-  /** Show what is chosen. */
+  /** Show the selected part. */
   render() {
     byId("workshop").dataset.part = this.part;
     for (const panel of document.querySelectorAll(".lower")) {
@@ -73,7 +73,7 @@ export class Parts {
   }
 
   /**
-   * Go through the tabs by the arrows.
+   * Move through the tabs with the arrow keys.
    * @param {KeyboardEvent} event
    */
   walk(event) {

@@ -1,4 +1,4 @@
-/** The position with which a run begins: a turn of the replay that the address of the page names, if it names one. */
+/** The position from which a run starts: a turn of the replay named in the page's address, if any. */
 
 import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
@@ -13,7 +13,7 @@ export class Position {
   constructor(page, match) {
     this.page = page;
     this.match = match;
-    /** Whether the replay is shown, so that the turn that is shown is the one that is wanted. */
+    /** Whether the replay is shown; its current turn is then the chosen one. */
     this.isShown = false;
     /** The seats of a new game, and of the replay. */
     this.seats = [...byId("seat").options].map(({ text }) => text);
@@ -29,13 +29,13 @@ export class Position {
     }
   }
 
-  /** @returns {{replay?: string, turn?: number}} what a run is asked for */
+  /** @returns {{replay?: string, turn?: number}} the parameters of a run */
   get request() {
     const isWanted = this.place && byId("from-position").checked;
     return isWanted ? { replay: this.place?.dataset.name, turn: byId("from-turn").valueAsNumber || 0 } : {};
   }
 
-  /** Show the replay in the turn that is wanted. */
+  /** Show the replay at the chosen turn. */
   async show() {
     const turn = byId("from-turn").valueAsNumber || 0;
     try {
@@ -54,13 +54,13 @@ export class Position {
     }
   }
 
-  /** Take note that another match is shown. */
+  /** Record that another match is shown. */
   leave() {
     this.isShown = false;
   }
 
   /**
-   * Take note of the turn that is shown.
+   * Record the current turn.
    * @param {number} turn
    */
   point(turn) {
@@ -69,7 +69,7 @@ export class Position {
     }
   }
 
-  /** Offer the seats of the match that a run would begin. */
+  /** Offer the seats of the match that a run would start. */
   offerSeats() {
     const names = byId("from-position").checked && this.players.length ? this.players : this.seats;
     const { value } = byId("seat");

@@ -1,14 +1,14 @@
-/** What the bot was asked in the turn that is shown, what it answered, and what it answers today. */
+/** The bot's request in the current turn, its answer then, and its answer now. */
 
 import { element } from "../shared/dom.js";
 import { timeWords } from "../viewer/words.js";
 import { byId } from "./elements.js";
 import { ask, follow, wordsOf } from "./server.js";
 
-/** Milliseconds that a turn is shown before the server is asked about it: playback goes through many. */
+/** Milliseconds that a turn must be shown before it is requested: playback passes through many. */
 const REST = 120;
 
-/** Milliseconds between two looks whether it has answered. */
+/** Milliseconds between checks for an answer. */
 const PAUSE = 150;
 const ASKING = "Asking it all earlier turns first...";
 
@@ -16,10 +16,10 @@ const ASKING = "Asking it all earlier turns first...";
  * @typedef {{question: string, answer: string, ms: number, fault: string}} Exchange
  * @typedef {{kind: string, words: string, expected: string, actual: string}} Fault
  * @typedef {{turn: number, exchanges: Exchange[], faults: Fault[], action: unknown}} AskedTurn
- * @typedef {{answer: any, goes_on: boolean, trouble: string, waits?: string}} Report of a question that is asked again
+ * @typedef {{answer: any, goes_on: boolean, trouble: string, waits?: string}} Report of a repeated request
  */
 
-/** Shows the question of a turn. */
+/** Shows the request of a turn. */
 export class Question {
   /**
    * @param {{save: () => Promise<void>, marks: (marks: import("./output.js").Mark[]) => void, visit: (turn: number) => void,
@@ -29,13 +29,13 @@ export class Question {
     this.page = page;
     this.timer = 0;
     this.turn = -1;
-    /** Whether a run is shown, and the part is looked at. */
+    /** Whether a run is shown, and this part is visible. */
     this.isRun = false;
     this.isSeen = false;
   }
 
   /**
-   * Take note of the turn that is shown.
+   * Record the current turn.
    * @param {number} turn
    */
   point(turn) {
@@ -45,7 +45,7 @@ export class Question {
     }
   }
 
-  /** Forget what is shown: it is of another match, or of a turn that was not over. */
+  /** Clear the part: it belongs to another match, or to a turn that was not over. */
   forget() {
     this.turn = -1;
   }
@@ -96,7 +96,7 @@ export class Question {
   }
 
   /**
-   * Ask the bot as it is now, and set its answer beside the old one.
+   * Send the request to the current bot, and show its answer beside the old one.
    * @param {number} turn
    * @param {HTMLButtonElement} button
    * @param {HTMLElement} today
@@ -116,7 +116,7 @@ export class Question {
   }
 
   /**
-   * Show how the question that is asked again stands.
+   * Show the status of the repeated request.
    * @param {Report} report
    * @param {HTMLElement} today
    */
@@ -137,7 +137,7 @@ const NOT_SAVED = "The questions of this match were too large: this one was not 
 
 /**
  * @param {Exchange} exchange
- * @param {unknown} action what the match took of the answer
+ * @param {unknown} action the action taken from the answer
  * @returns {HTMLElement[]}
  */
 function exchangeParts({ question, answer, ms, fault }, action) {
@@ -182,7 +182,7 @@ function todayParts({ before, after, changed, verdict, ms, stderr }) {
  */
 function block(text, kind = "") {
   const lines = element("pre", `lines ${kind}`.trim(), text);
-  // What is scrolled by a mouse has to be scrolled by keys too.
+  // What can be scrolled by mouse must be scrollable by keyboard too.
   lines.tabIndex = 0;
   return lines;
 }

@@ -1,4 +1,4 @@
-/** A run: one match of the bot as it is now, which is shown while it is played. */
+/** A run: one match of the current bot, shown live. */
 
 import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
@@ -7,7 +7,7 @@ import { ask, follow, wordsOf } from "./server.js";
 const PAUSE = 200;
 const GONE = "The run that was shown here was deleted.";
 
-/** Begins the name under which this window remembers that something was run. */
+/** Prefix of the name under which this window remembers a run. */
 const LAST = "run at ";
 const REPLACED = "Another run took its place, in another window.";
 
@@ -39,12 +39,12 @@ export class Run {
   }
 
   /**
-   * Run the bot, in the place of the run before.
-   * @param {{seat: number, seed: number} | null} [again] a match that is played again
+   * Run the bot, replacing the previous run.
+   * @param {{seat: number, seed: number} | null} [again] a match to repeat
    */
   async begin(again = null) {
     const number = ++this.number;
-    // What is stopped before the server knows of the run would be the one before.
+    // Until the server knows the new run, stopping would affect the previous one.
     byId("stop").disabled = true;
     byId("run").setAttribute("aria-busy", "true");
     this.say("Starting...");
@@ -68,7 +68,7 @@ export class Run {
     }
   }
 
-  /** Show the run before the page was loaded again, if it is still there. */
+  /** Resume the run from before the page was reloaded, if it still exists. */
   async resume() {
     const { hasRun, base = "" } = byId("workshop").dataset;
     const earlier = sessionStorage.getItem(LAST + base);
@@ -96,7 +96,7 @@ export class Run {
   /**
    * Follow a run to its end.
    * @param {Start} start
-   * @param {number} number of the run in this window: an earlier one is followed no more
+   * @param {number} number of the run in this window: earlier ones are abandoned
    */
   async follow(start, number) {
     this.seed = start.seed;
@@ -141,11 +141,11 @@ export class Run {
   /**
    * @param {string} words
    * @param {boolean} [isTrouble]
-   * @param {boolean} [isLost] whether it is offered to run the bot again
+   * @param {boolean} [isLost] whether to offer another run
    */
   say(words, isTrouble = false, isLost = false) {
     if (words === this.words) {
-      // A reader of screens would say it again.
+      // A screen reader would repeat it.
       return;
     }
     this.words = words;
@@ -153,7 +153,7 @@ export class Run {
     byId("words").classList.toggle("refused", isTrouble);
   }
 
-  /** @returns {HTMLElement} what runs the bot again */
+  /** @returns {HTMLElement} the button that runs the bot again */
   again() {
     const button = element("button", "link", "Run again");
     button.type = "button";

@@ -1,4 +1,4 @@
-/** A series: many matches in the background, what they say of the bot's strength, and each of them a click away. */
+/** A series: many matches in the background, what they say about the bot's strength, and a link to each. */
 
 import { element } from "../shared/dom.js";
 import { byId } from "./elements.js";
@@ -32,12 +32,12 @@ export class Series {
     this.name();
   }
 
-  /** Say against whom a series is played. */
+  /** Show the opponent of the series. */
   name() {
     byId("series-opponent").textContent = byId("opponent").value;
   }
 
-  /** Begin a series, and follow it to its end. */
+  /** Start a series, and follow it to its end. */
   async begin() {
     const number = ++this.number;
     this.count = 0;

@@ -1,12 +1,12 @@
-/** What the page asks of its server. */
+/** Requests of the page to its server. */
 
 const { base: BASE = "", token = "" } = document.getElementById("workshop")?.dataset ?? {};
 
-/** The server has refused something, and says why. */
+/** The server has refused a request, with a reason. */
 export class Refused extends Error {
   /**
    * @param {number} status
-   * @param {any} report what it says
+   * @param {any} report its answer
    */
   constructor(status, report) {
     super(String(report?.error ?? `The server refused this (${status}).`));
@@ -16,12 +16,12 @@ export class Refused extends Error {
 }
 
 /**
- * Ask the server.
+ * Send a request to the server.
  * @param {"GET" | "POST" | "PUT"} method
  * @param {string} path below that of the page
  * @param {unknown} [document] what is sent
  * @param {RequestInit} [options]
- * @returns {Promise<any>} what it says; null if nothing has changed
+ * @returns {Promise<any>} its answer; null if nothing has changed
  * @throws {Refused}
  */
 export async function ask(method, path, document, options = {}) {
@@ -37,23 +37,23 @@ export async function ask(method, path, document, options = {}) {
   return report;
 }
 
-/** Milliseconds between two questions about what waits for a machine, or after a question without an answer. */
+/** Milliseconds between requests about a task that waits for a machine, or after a failed request. */
 const WAITING = 1000;
 
-/** Questions in a row without an answer after which nobody is asked any more. */
+/** Consecutive failures after which polling ends. */
 const MOST_FAILURES = 5;
 
 /**
- * What is told of something that goes on.
- * @typedef {{goes_on: boolean, waits?: string, is_lost?: boolean}} Going `waits` says for what, "" for nothing
+ * The status of a task.
+ * @typedef {{goes_on: boolean, waits?: string, is_lost?: boolean}} Going `waits` says what for, "" for nothing
  */
 
 /**
- * Ask again and again while something goes on.
+ * Poll while a task is running.
  * @template {Going} T
  * @param {string} path
- * @param {number} pause milliseconds between two questions
- * @param {(report: T) => boolean | void} take takes an answer; true where no more is wanted
+ * @param {number} pause milliseconds between requests
+ * @param {(report: T) => boolean | void} take processes an answer; true ends polling
  */
 export async function follow(path, pause, take) {
   for (;;) {
@@ -67,7 +67,7 @@ export async function follow(path, pause, take) {
 }
 
 /**
- * Ask the server, again where it is silent, or fails.
+ * Send a request, and repeat it if the server is silent or fails.
  * @param {string} path
  * @returns {Promise<any>}
  */
@@ -94,7 +94,7 @@ function rest(pause) {
 }
 
 /**
- * Say what went wrong.
+ * Return what went wrong as text.
  * @param {unknown} error
  * @returns {string}
  */

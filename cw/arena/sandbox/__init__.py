@@ -1,4 +1,4 @@
-"""How the program of a bot is started: in a copy of its folder, limited and isolated."""
+"""Starts the program of a bot: in a copy of its folder, limited and isolated."""
 
 from __future__ import annotations
 
@@ -33,47 +33,47 @@ Policy: TypeAlias = Literal["auto", "require", "off"]
 
 VARIABLES_OF_WINDOWS: Final = ("SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
 WALLED: Final = "bubblewrap"
-"""How the sentence begins that says how we are protected from a program, if it is by walls."""
+"""How the sentence on our protection from a program begins if the program is isolated."""
 
 FEW: Final = 64
-"""Processes of a bot where nothing else keeps it from taking all of the CPU."""
+"""Processes of a bot where nothing else prevents it from taking all of the CPU."""
 
 BLOCK: Final = 4096
-"""Bytes that are taken at once, by the smallest file too."""
+"""Bytes of a disk block, which even the smallest file occupies."""
 
 BACKLOG: Final = 16
 ABOVE_PIPES: Final = 10
-"""The first number of a socket that is inherited: shells use those below for what they redirect."""
+"""Lowest number for an inherited socket: shells use the numbers below for redirections."""
 
 FORWARDER: Final = Path(__file__).parents[1] / "forwarder.py"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a program is given a copy of."""
+    """The files that a program gets a copy of."""
 
     folder: Path | None = None
-    """The folder it works in; None for an empty one."""
+    """Its working folder; None for an empty one."""
     only: tuple[Path, ...] = ()
-    """The only files of the folder that it is given; none stands for all but hidden ones."""
+    """The only files of the folder that it gets; if empty, all but hidden ones."""
     without: frozenset[Path] = frozenset()
-    """Files and folders that it is not given."""
+    """Files and folders that it does not get."""
     of_others: bool = False
-    """Whether others have written the folder: nothing of it is used but in the copy."""
+    """Whether the folder is untrusted: nothing in it is used outside the copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramNeeds:
-    """What a program needs beside its command."""
+    """What a program needs besides its command."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Further variables of its environment."""
+    """Additional environment variables."""
     readable: Sequence[Path] = ()
-    """Further folders and files that it may read."""
+    """Additional folders and files that it may read."""
     server: Path | None = None
-    """The Unix socket of the server that it finds on 127.0.0.1:5000 of its own network."""
+    """The Unix socket of the server that it reaches at 127.0.0.1:5000 in its own network."""
     serves: bool = False
-    """Whether it serves on ports of its own network, and must be reached there."""
+    """Whether it listens on ports of its own network, which we must reach."""
 
 
 EMPTY: Final = Source()
@@ -82,7 +82,7 @@ PLAIN: Final = ProgramNeeds()
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """All that is needed to start a program, and a sentence on how we are protected from it."""
+    """Everything needed to start a program, and a sentence on how we are protected from it."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -90,14 +90,14 @@ class Launch:
     cwd: Path
     protection: str
     inherited: tuple[socket.socket, ...] = ()
-    """The sockets that the program must inherit, to be closed here once it runs."""
+    """The sockets that the program inherits; close them here once it runs."""
     bounds: Bounds = UNBOUND
     tunnel: Path | None = None
-    """The Unix socket through which its ports are reached; None where they are ours."""
+    """The Unix socket through which its ports are reached; None if they are on our network."""
 
     @property
     def pass_fds(self) -> tuple[int, ...]:
-        """The numbers of what the program must inherit."""
+        """The file descriptors that the program inherits."""
         return tuple(inherited.fileno() for inherited in self.inherited)
 
 
@@ -105,16 +105,16 @@ class Launch:
 class Sandbox:
     """Starts programs of bots with as much protection as the policy asks for.
 
-    `auto` takes bubblewrap where it works, `require` refuses to go on without it, `off` does
-    without. Limits, a clean environment and a working copy are there in any case; bounds for all
-    processes of a bot together are there where this machine lets us make control groups.
+    `auto` uses bubblewrap where it works, `require` refuses to run without it, `off` never uses it.
+    Limits, a clean environment and a working copy apply in any case; bounds for all processes of a
+    bot together apply where this machine lets us create control groups.
     """
 
     policy: Policy = "auto"
     limits: ResourceLimits = field(default_factory=ResourceLimits)
 
     def problem(self) -> str | None:
-        """Return why there is no bubblewrap, None if it is used; raise UsageError if it must be."""
+        """Return why bubblewrap is not used, or None if it is; raise UsageError if required."""
         if self.policy == "off":
             return "the sandbox is switched off"
         problem = bubblewrap.problem()
@@ -126,14 +126,15 @@ class Sandbox:
     def prepare(
         self, command: Sequence[str], source: Source = EMPTY, needs: ProgramNeeds = PLAIN
     ) -> Iterator[Launch]:
-        """Return what starts `command` in a copy of its source, which is removed at the end.
+        """Yield what starts `command` in a copy of its source, which is removed at the end.
 
-        Paths in the command to what is copied lead to the copy. The environment holds PATH, LANG,
-        HOME, PYTHONUNBUFFERED, PYTHONFAULTHANDLER and the settings that it needs. With bubblewrap,
-        programs that the command names by their whole paths can be run wherever they are installed.
+        Paths in the command to copied files are mapped to the copy. The environment holds PATH,
+        LANG, HOME, PYTHONUNBUFFERED, PYTHONFAULTHANDLER and the settings that it needs. With
+        bubblewrap, programs that the command names by absolute path can be run wherever they are
+        installed.
 
-        Raises UnfitProgram for a program that is not found and a folder that cannot be copied, and
-        UsageError for a policy that cannot be kept; Failure if no temporary folder can be made.
+        Raises UnfitProgram if a program is not found or a folder cannot be copied, UsageError for a
+        policy that cannot be kept, and Failure if no temporary folder can be made.
         """
         missing = self.problem()
         sweep_once()
@@ -159,18 +160,18 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class _Preparation:
-    """A program with its limits, before it is isolated."""
+    """A program with its limits, before isolation."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
     home: Path
-    """A folder of ours that is removed with all that is in it."""
+    """A folder of ours that is removed with everything in it."""
     files: Contents
     share: Share
     limits: ResourceLimits
 
     def boxed(self, needs: ProgramNeeds, stack: ExitStack) -> Launch:
-        """Return what starts it in bubblewrap."""
+        """Return the launch in bubblewrap."""
         archive = self.home / bubblewrap.ARCHIVE
         self.files.pack(archive)
         tunnel = self.home / "tunnel" if needs.serves else None
@@ -189,11 +190,11 @@ class _Preparation:
         )
 
     def bare(self, missing: str) -> Launch:
-        """Return what starts it without bubblewrap."""
+        """Return the launch without bubblewrap."""
         folder = self.home / "bot"
         folder.mkdir()
         self.files.copy(folder)
-        # The system counts all processes of a user, so those that run already are added.
+        # The system counts all processes of a user, so those already running are added.
         command, bounds = self._limited(own_tasks())
         walls = f"LIMITS ONLY, it can read your files and use your network ({missing})"
         unheld = bubblewrap.is_root() and "pids" not in self.share.controllers
@@ -207,31 +208,31 @@ class _Preparation:
         )
 
     def _bounds(self) -> Bounds:
-        """Return the bounds of the program."""
         return Bounds(self.limits, self.share)
 
     def _limited(self, others: int = 0) -> tuple[list[str], str]:
-        """Return the command under limits, and the sentence's end about them."""
+        """Return the command under limits, and how the sentence ends about them."""
         fair = "cpu" in self.share.controllers
         most = self.limits.processes if fair else min(self.limits.processes, FEW)
         command, bounds = limited(replace(self.limits, processes=most), self.argv, others)
         return command, f"{bounds}; {self.share.describe(self.limits)}"
 
     def _joined(self, command: Sequence[str]) -> tuple[str, ...]:
-        """Return the command as part of the bot's control groups, or else behind all others."""
+        """Return the command joined to the bot's control groups, or else at lower CPU priority."""
         return (*self.share.joining(), *command)
 
 
 def moved(argv: Sequence[str], folder: Path, entries: Sequence[Entry], inside: Path) -> list[str]:
-    """Return a command in which the paths of what is copied lead to the copy."""
+    """Return a command with the paths of copied files mapped to the copy."""
     copied = {folder / entry.name: inside / entry.name for entry in entries} | {folder: inside}
     return [str(copied.get(Path(part), part)) for part in argv]
 
 
 def refuse_left_behind(argv: Sequence[str], folder: Path) -> None:
-    """Raise UnfitProgram for a command that names a file of a folder that is not in the copy.
+    """Raise UnfitProgram if a command names a file of the folder that was not copied.
 
-    A program among them would otherwise be shown where it is, with all that is installed beside it.
+    A program among them would otherwise be shown in its original place, with everything installed
+    beside it.
     """
     for part in argv:
         if Path(part).is_relative_to(folder):
@@ -243,7 +244,7 @@ def refuse_left_behind(argv: Sequence[str], folder: Path) -> None:
 
 
 def _forwarder(server: Path | None, inherited: Sequence[socket.socket]) -> list[str]:
-    """Return what opens the ways out and in before it becomes the program."""
+    """Return the prefix that runs the forwarder, which then execs the program."""
     python = [sys.executable, "-I", "-S", str(bubblewrap.FILES_INSIDE / FORWARDER.name)]
     if server:
         return [*python, "out", str(bubblewrap.FILES_INSIDE / server.name)]
@@ -251,7 +252,7 @@ def _forwarder(server: Path | None, inherited: Sequence[socket.socket]) -> list[
 
 
 def _listening(path: Path) -> socket.socket:
-    """Listen on a Unix socket that can be inherited; its number is above those of the pipes."""
+    """Listen on an inheritable Unix socket, with a number above those of the pipes."""
     listener = bound_unix(path)
     listener.listen(BACKLOG)
     with ExitStack() as low:
@@ -261,18 +262,18 @@ def _listening(path: Path) -> socket.socket:
 
 
 def clean_environment(home: Path, program: str, folders: str) -> dict[str, str]:
-    """Return the environment of a bot, which holds nothing of ours but where programs are."""
+    """Return the environment of a bot; from ours it takes only what it needs to find programs."""
     env = {
         "PATH": os.pathsep.join((str(Path(program).parent), folders)),
         "LANG": "C.UTF-8",
         "HOME": str(home),
         "PYTHONUNBUFFERED": "1",
-        # So that it names the line where a library, or too deep a recursion, ends it by a signal.
+        # Makes Python print the line at which a library, or too deep a recursion, causes a signal.
         "PYTHONFAULTHANDLER": "1",
     }
     if sys.platform == "win32":
         env |= {name: os.environ[name] for name in VARIABLES_OF_WINDOWS if name in os.environ}
         env["USERPROFILE"] = str(home)
-        # LANG says it elsewhere: otherwise Python writes in the code page of the system.
+        # LANG has this effect elsewhere: otherwise Python writes in the system's code page.
         env["PYTHONUTF8"] = "1"
     return env

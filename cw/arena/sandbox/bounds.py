@@ -1,4 +1,4 @@
-"""The limits of a program, and which of them it reached, by its own output or by the system's."""
+"""The limits of a program, and which of them it reached, judged by its output or by the system."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from cw.arena.sandbox.limits import ResourceLimits, size
 from cw.arena.sandbox.shares import NO_SHARE, Share
 
 CAUSE: Final = "limit"
-"""The cause of the fault of a program that ended by a limit."""
+"""The cause of the fault of a program that was ended by a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit that a program can meet."""
+    """A limit that a program can reach."""
 
     name: str
     words: re.Pattern[str]
-    """What the eight languages say of it: the names of errors, and the texts of the system."""
+    """What it looks like in the output of eight languages: error names, and system messages."""
     allowed: Callable[[ResourceLimits], str]
     advice: str
     signals: tuple[str, ...] = ()
-    """Those by which the system ends whoever goes beyond it."""
+    """The signals by which the system ends a process that exceeds it."""
 
     def sentence(self, limits: ResourceLimits) -> str:
-        """Return which limit was met, what is allowed, and what to do."""
+        """Return which limit was reached, what is allowed, and what to do."""
         return f"it reached the limit of {self.name} ({self.allowed(limits)}): {self.advice}"
 
 
 LIMITS: Final = (
-    # Before memory, as Java calls a lack of threads a lack of memory.
+    # Before memory, as Java reports a lack of threads as a lack of memory.
     Limit(
         "processes and threads",
         re.compile(
@@ -88,43 +88,43 @@ LIMITS: Final = (
 )
 
 COUNTED: Final[Mapping[str, str]] = {"memory": "memory", "pids": "processes and threads"}
-"""The limits that control groups count, by the names of their controllers."""
+"""The limits that control groups count, by controller name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits that a program runs under, and the control groups that count for it."""
+    """The limits that a program runs under, and the control groups that count its use."""
 
     limits: ResourceLimits
     share: Share = NO_SHARE
 
     def met(self, outputs: Sequence[str], code: int | None = None) -> str:
-        """Return which limit a program met, what is allowed and what to do; "" for none.
+        """Return which limit a program reached, what is allowed and what to do; "" if none.
 
-        `outputs` are what it wrote, the most telling first, `code` how it ended. A word of its own
-        can mislead its author alone, for whom all of this is.
+        `outputs` are what it wrote, the most telling first; `code` is how it ended. A bot that
+        fakes such output misleads only its own author, who alone reads this.
         """
         named = next(filter(None, map(by_words, outputs)), None)
         limit = by_signal(code) or named or self._counted()
         return limit.sentence(self.limits) if limit else ""
 
     def _counted(self) -> Limit | None:
-        """Return the limit that the control groups have kept it from going beyond."""
+        """Return the limit that the control groups enforced."""
         names = {COUNTED[name] for name in self.share.overrun(self.limits)}
         return next((limit for limit in LIMITS if limit.name in names), None)
 
 
 UNBOUND: Final = Bounds(ResourceLimits())
-"""Those of a program of which nothing is known but what it says."""
+"""For a program of which we know only its output."""
 
 
 def by_words(words: str) -> Limit | None:
-    """Return the limit that an output tells of."""
+    """Return the limit named in an output."""
     return next((limit for limit in LIMITS if limit.words.search(words)), None)
 
 
 def by_signal(code: int | None) -> Limit | None:
-    """Return the limit for which the system ends a program with this exit code."""
+    """Return the limit that makes the system end a program with this exit code."""
     if code is None:
         return None
     names = {number.name for number in signal.Signals if number in (-code, code - 128)}

@@ -1,4 +1,4 @@
-"""The command line of bubblewrap: a bot sees the system's programs, its own folder, and no more."""
+"""The command line of bubblewrap: a bot sees system programs, its own folder, and nothing else."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from cw.arena.sandbox.removal import remove_tree
 from cw.arena.sandbox.syscalls import seccomp_filter
 
 INSIDE: Final = Path("/bot")
-"""Where a bot finds its working copy."""
+"""Where a bot sees its working copy."""
 
 FILES_INSIDE: Final = Path("/run/given")
-"""Where it finds what we give it beside: a file under a name."""
+"""Where it sees the additional files we provide, by name."""
 
 ARCHIVE: Final = "bot.tar"
 PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 ETC: Final = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "java*")
 WRITTEN: Final = ("passwd", "hosts", "nsswitch.conf")
 SCRATCH: Final = 64 * MIB
-"""Bytes that a bot may write: beside its working copy, in /tmp, and in /dev/shm."""
+"""Bytes that a bot may write to each of its folder (beyond the working copy), /tmp and /dev/shm."""
 
 USERS: Final = range(2_000_000_000, 2_100_000_000)
-"""Users that no system has; root gives each bot one of its own."""
+"""User ids that no system uses; as root, we give each bot one of its own."""
 
 NEEDED: Final = ("bwrap", "tar", "setpriv")
 PATIENCE: Final = 20.0
-"""Seconds that bubblewrap may take to show that it works."""
+"""Seconds allowed for bubblewrap to show that it works."""
 
 FILTER: Final = "seccomp.bpf"
 OUTSIDE: Final = """
@@ -47,9 +47,10 @@ shift
 exec 8<&0 9>&1 </dev/null >/dev/null
 exec "$@"
 """
-"""Opens the filter of system calls, and hides the pipes from bubblewrap.
+"""Opens the system call filter, and hides the pipes from bubblewrap.
 
-It would keep them open for as long as the bot runs, so that nobody saw the bot close them.
+Otherwise bubblewrap would hold them open as long as the bot runs, so nobody would notice when the
+bot closes them.
 """
 
 WITHIN: Final = f"""
@@ -57,28 +58,28 @@ exec <&8 >&9 8<&- 9>&-
 [ ! -e {FILES_INSIDE}/{ARCHIVE} ] || tar -xpf {FILES_INSIDE}/{ARCHIVE} || exit 70
 exec "$@"
 """
-"""Takes the pipes up again, and unpacks the working copy."""
+"""Restores the pipes, and unpacks the working copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a bot is put into."""
+    """What a bot finds in its box."""
 
     home: Path
-    """An empty folder of ours, in which files for the bot may be made."""
+    """An empty folder of ours for files made for the bot."""
     readable: Sequence[Path] = ()
-    """Folders, files and links that it sees where they are."""
+    """Folders, files and links that it sees in their original places."""
     files: Sequence[Path] = ()
-    """Files that it sees in FILES_INSIDE, by their names."""
+    """Files that it sees in FILES_INSIDE, by name."""
     size: int = 0
     """Bytes of its working copy."""
     passed: Sequence[Path] = ()
-    """Folders that are there, and empty unless something else is shown in them."""
+    """Folders that exist, empty unless something else is mounted in them."""
 
 
 @cache
 def problem() -> str | None:
-    """Run bubblewrap once and say why it cannot be used here; None if it can.
+    """Run bubblewrap once; return why it cannot be used here, or None if it works.
 
     Raises Failure if no temporary folder can be made.
     """
@@ -106,11 +107,11 @@ def problem() -> str | None:
 def wrap(command: Sequence[str], box: Box) -> list[str]:
     """Return the command that runs `command` in a box, in the folder /bot.
 
-    It has processes, IPC, host name and a network of its own, in which there is nothing. Read-only:
-    the system's programs, few files of /etc, and what the box says; what the bot writes is in
+    The box has its own processes, IPC, host name and network, which is empty. Read-only: the
+    system's programs, a few files of /etc, and what the box lists; what the bot writes is in
     memory, and bounded. An ordinary user gets a user namespace. Root would keep its powers in one,
-    among them to ignore the limit of processes; so root becomes a user without a name, one for each
-    bot, before the bot is started.
+    among them to ignore the limit of processes; so root switches to an unnamed user, one for each
+    bot, before the bot starts.
     """
     # Why root becomes another user: docs/sandbox.md, "Limits of the limits".
     root = is_root()
@@ -127,7 +128,7 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
     line += [part for path in box.passed for part in _folders(path)]
     line += [part for path in box.readable for part in _mounts(path, path)]
     line += [part for path in box.files for part in _mounts(path, FILES_INSIDE / path.name)]
-    # Read-only last: the mounts before it still create their mount points.
+    # Read-only comes last: the mounts before it still create their mount points.
     line += [
         "--remount-ro",
         "/",
@@ -144,14 +145,14 @@ def wrap(command: Sequence[str], box: Box) -> list[str]:
 
 
 def is_root() -> bool:
-    """Return whether we are the user that may do everything; there is none on Windows."""
+    """Return whether we are the superuser; Windows has none."""
     return sys.platform != "win32" and os.geteuid() == 0
 
 
 def _filtered(home: Path) -> list[str]:
-    """Return the file of the filter of system calls, "" without one, and bubblewrap that takes it.
+    """Return the file of the system call filter ("" for none), and the bubblewrap command with it.
 
-    The last that bubblewrap does before it starts a program is to let the kernel apply the filter.
+    Applying the filter is the last thing bubblewrap does before it starts a program.
     """
     program = shutil.which("bwrap") or "bwrap"
     code = seccomp_filter()
@@ -163,10 +164,10 @@ def _filtered(home: Path) -> list[str]:
 
 @cache
 def _own_users() -> tuple[str, ...]:
-    """Return the options for a user namespace, in which no other can be made where that works.
+    """Return the options for a user namespace, with nesting disabled where that works.
 
-    bubblewrap knows how since version 0.8, and some containers do not let it. The filter of system
-    calls keeps programs from making any, too.
+    bubblewrap supports this since version 0.8, and some containers do not allow it. The system call
+    filter prevents nested namespaces too.
     """
     closed = ("--unshare-user", "--disable-userns")
     bwrap = shutil.which("bwrap") or "bwrap"
@@ -183,7 +184,7 @@ def _own_users() -> tuple[str, ...]:
 
 
 def _write_etc(home: Path, user: int) -> None:
-    """Write down who the bot is, and what it may call its own machine."""
+    """Write the bot's user and its host name to files for /etc."""
     for name, text in (
         ("passwd", f"bot:x:{user}:{user}::{INSIDE}:/bin/false\n"),
         ("hosts", "127.0.0.1 localhost bot\n::1 localhost\n"),
@@ -208,13 +209,13 @@ def _system() -> Iterator[str]:
 
 
 def _mounts(path: Path, place: Path) -> Iterator[str]:
-    """Show a file, folder or link; the folders above it are made so that every user may pass."""
+    """Mount a file, folder or link; parent folders are made accessible to every user."""
     yield from _folders(place.parent)
     yield from _bound(path, place)
 
 
 def _folders(place: Path) -> Iterator[str]:
-    """Make a folder and those above it, so that every user may pass."""
+    """Make a folder and its parents, accessible to every user."""
     for folder in reversed([place, *place.parents][:-1]):
         yield from ("--perms", "0755", "--dir", str(folder))
 

@@ -1,4 +1,4 @@
-"""The contents of a bot's folder that the bot is given: all but hidden files, within bounds."""
+"""The part of a bot's folder that the bot gets: all but hidden files, within bounds."""
 
 from __future__ import annotations
 
@@ -20,51 +20,53 @@ from cw.files import OpenFolder, open_folder
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 256 * MIB
 MOST_NESTED: Final = 64
-"""Folders within each other; deeper paths soon become longer than systems take."""
+"""Maximum depth of folders; deeper paths soon become longer than systems accept."""
 
 ENVIRONMENT: Final = "pyvenv.cfg"
-"""The file that makes a folder a virtual environment, which is used where it stands."""
+"""The file that marks a virtual environment, which is used in its original place."""
 
 JUNCTION: Final = 0xA0000003
-"""How Windows marks a folder that stands for another one; anybody may make such, unlike links."""
+"""How Windows marks a junction, a folder that redirects to another; unlike links, anybody may make
+one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file, folder or link of a bot's folder."""
+    """A file, folder or link in a bot's folder."""
 
     name: str
     """Its path within the folder, with slashes."""
     mode: int
-    """Its kind and its permissions, as `stat` has them."""
+    """Its type and permissions, as in `stat`."""
     size: int
     """Bytes of a file."""
 
     @property
     def permissions(self) -> int:
-        """Its permissions; its owner may read and change it in any case."""
+        """Its permissions; the owner may always read and change it."""
         return stat.S_IMODE(self.mode) & 0o777 | (0o700 if stat.S_ISDIR(self.mode) else 0o600)
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a bot is given of a folder, which is open; folders come before what is in them."""
+    """The files of an open folder that a bot gets; folders come before their contents."""
 
     folder: OpenFolder
     entries: tuple[Entry, ...]
 
     def pack(self, archive: Path) -> None:
-        """Write it all into a tar file; raise UnfitProgram for a file that cannot be read."""
+        """Write everything to a tar file; raise UnfitProgram if a file cannot be read."""
         with tarfile.open(archive, "w", format=tarfile.GNU_FORMAT) as packed:
             self._each(partial(self._pack_one, packed))
         archive.chmod(0o644)
 
     def copy(self, target: Path) -> None:
-        """Write it all into a folder; raise UnfitProgram for a file that cannot be read."""
+        """Write everything to a folder; raise UnfitProgram if a file cannot be read."""
         self._each(partial(self._copy_one, target))
 
     def read(self, entry: Entry, most: int) -> bytes:
-        """Return a file; raise UnfitProgram for anything else, and for one of more bytes."""
+        """Return a file's bytes; raise UnfitProgram for anything else, and above `most` bytes."""
         if stat.S_ISLNK(entry.mode):
             raise UnfitProgram(f"{entry.name} is a link: replace it with the file")
         try:
@@ -85,7 +87,7 @@ class Contents:
                 raise UnfitProgram(f"{place} cannot be copied: {error}") from None
 
     def _pack_one(self, packed: tarfile.TarFile, entry: Entry) -> None:
-        # Owner and times of this machine stay out of the archive.
+        # Leave the owner and times of this machine out of the archive.
         info = tarfile.TarInfo(f"./{entry.name}")
         info.mode = entry.permissions
         if stat.S_ISDIR(entry.mode):
@@ -96,7 +98,7 @@ class Contents:
             packed.addfile(info)
         else:
             with self.folder.open(entry.name) as source:
-                # Another file may have taken its place since the folder was listed.
+                # The file may have been replaced since the folder was listed.
                 info.size = min(os.fstat(source.fileno()).st_size, MOST_BYTES)
                 packed.addfile(info, source)
 
@@ -113,18 +115,18 @@ class Contents:
 
 
 NO_FILES: Final = nullcontext(Contents(OpenFolder(Path(), None), ()))
-"""What a bot without a folder is given."""
+"""The contents for a bot without a folder."""
 
 
 @contextmanager
 def contents(
     folder: Path, only: Sequence[Path] = (), without: Container[Path] = ()
 ) -> Iterator[Contents]:
-    """Give what a bot is given of `folder`, until the end of the block.
+    """Yield what a bot gets of `folder`, until the end of the block.
 
     Left out are hidden files and folders, virtual environments, pipes, sockets, devices, junctions
-    and `without`; all but the files `only` where some are named. Nothing is found through a link.
-    Raises UnfitProgram for a folder that cannot be read or holds too much.
+    and `without`; if `only` is given, everything except those files. Nothing is followed through a
+    link. Raises UnfitProgram if the folder cannot be read or holds too much.
     """
     with ExitStack() as stack:
         try:
@@ -150,7 +152,7 @@ def _bounded(folder: Path, items: Iterator[Entry]) -> tuple[Entry, ...]:
 
 
 def _named(opened: OpenFolder, folder: Path, only: Sequence[Path]) -> Iterator[Entry]:
-    """Return files by their names, and the folders that lead to them."""
+    """Yield the named files, and the folders above them."""
     names = {file.relative_to(folder) for file in only}
     above = {parent for name in names for parent in name.parents if parent.name}
     for name in sorted(names | above):
@@ -158,7 +160,7 @@ def _named(opened: OpenFolder, folder: Path, only: Sequence[Path]) -> Iterator[E
 
 
 def _walk(opened: OpenFolder, folder: Path, without: Container[Path]) -> Iterator[Entry]:
-    """Return what is in a folder, without recursion: how deep it is, is for its owner to say."""
+    """Yield the contents of a folder, without recursion: its owner decides how deep it is."""
     # An explicit stack: a hostile folder nested a thousand deep must not exhaust ours.
     waiting = [("", 0)]
     while waiting:

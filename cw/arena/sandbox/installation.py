@@ -1,4 +1,4 @@
-"""Where programs are installed: what a program needs of the disk to run."""
+"""Where programs are installed: what a program needs on disk to run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/li
 """Where the system's programs are; /bin and the like are links into /usr on most systems."""
 
 MOST_LINKS: Final = 40
-"""Links that are followed, as by the kernel."""
+"""Maximum number of links to follow, as in the kernel."""
 
 
 def find_program(name: str, folder: Path) -> Path:
-    """Return the path of a program, on PATH or in the folder; raise UnfitProgram without one."""
+    """Return the path of a program, on PATH or in the folder; raise UnfitProgram if not found."""
     located = shutil.which(name) if Path(name).name == name else None
     path = Path(located) if located else folder / name
-    # Unlike Path.is_file it takes a name of any length.
+    # Unlike Path.is_file, it accepts names of any length.
     if not os.path.isfile(path):  # noqa: PTH113
         raise UnfitProgram(
             f"there is no program {short(name)}, neither on the PATH nor in {folder}"
@@ -31,14 +31,14 @@ def find_program(name: str, folder: Path) -> Path:
 
 
 def is_whole_program(part: str) -> bool:
-    """Return whether a part of a command is the whole path of a program."""
+    """Return whether a part of a command is the absolute path of a program."""
     return os.path.isabs(part) and os.path.isfile(part) and os.access(part, os.X_OK)  # noqa: PTH113, PTH117
 
 
 def installations(programs: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the folders, files and links that programs outside of the system need.
+    """Return the folders, files and links outside the system folders that programs need.
 
-    None of them lies in another one.
+    None of them is inside another.
     """
     folders = {path for program in programs for path in installation(program)}
     inner = {path for path in folders if folders & set(path.parents)}
@@ -46,10 +46,10 @@ def installations(programs: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def installation(program: Path) -> Iterator[Path]:
-    """Return where a program outside of the system is installed, and the links on the way there.
+    """Yield where a program outside the system folders is installed, and the links to it.
 
-    Links are followed one by one: a virtual environment is made of some to the Python that it was
-    made with, and may be behind one itself.
+    Links are followed one by one: a virtual environment links to the Python that it was made with,
+    and may itself be behind a link.
     """
     for kind, path in _way(program):
         if kind != "left":
@@ -57,9 +57,9 @@ def installation(program: Path) -> Iterator[Path]:
 
 
 def passed_through(programs: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the folders outside of the system that the ways to programs enter and leave by `..`.
+    """Return the folders outside the system folders that paths to programs enter and leave by `..`.
 
-    The kernel looks for them, though nothing in them is needed.
+    The kernel must find them, though nothing in them is needed.
     """
     ways = (step for program in programs for step in _way(program))
     left = {folder for kind, place in ways if kind == "left" for folder in _outside(place)}
@@ -67,10 +67,10 @@ def passed_through(programs: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _way(program: Path) -> Iterator[tuple[Literal["link", "left", "end"], Path]]:
-    """Walk to a program as the kernel does.
+    """Resolve the path of a program as the kernel does.
 
-    Gives the links on the way, the folders that are left by `..`, and the ends: of the way itself,
-    and of each link that is the last part of it.
+    Yields the links on the way, the folders that are left by `..`, and the ends: of the path
+    itself, and of each link that is its last component.
     """
     place, left, links = Path(program.anchor), deque(program.parts[1:]), 0
     while left:
@@ -98,7 +98,7 @@ def _outside(path: Path) -> Iterator[Path]:
 
 
 def _prefix(program: Path) -> Path:
-    """Return the folder above `bin`, if it is one program's; else the program alone."""
+    """Return the folder above `bin` if it belongs to this installation; else the program alone."""
     prefix, home = program.parent.parent, Path.home()
     several = prefix in (Path("/"), home, home / ".local", *home.parents)
     is_own = program.parent.name == "bin" and (prefix / "lib").is_dir() and not several

@@ -17,24 +17,26 @@ GIB: Final = 2**30
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """Bounds for each process of a bot; `processes` and `whole_memory` are for all together."""
+    """Limits for each process of a bot; `processes` and `whole_memory` are for all together."""
 
     memory: int = GIB
-    """Bytes of memory of its own."""
+    """Bytes of private memory."""
     address_space: int = 16 * GIB
-    """Bytes of addresses, shared memory included; Node.js reserves 10 GiB and uses few of them."""
+    """Bytes of address space, shared memory included; Node.js reserves 10 GiB and uses little of
+    it.
+    """
     files: int = 256
     """Open files."""
     processes: int = 256
     """Processes and threads of the whole bot."""
     cpu_seconds: int = 3600
     file_size: int = 64 * MIB
-    """Bytes of one file."""
+    """Maximum bytes of a file."""
     whole_memory: int = 2 * GIB
-    """Bytes of memory of all processes together, files in memory included."""
+    """Bytes of memory of all processes together, including files in memory."""
 
     def describe(self) -> str:
-        """Return the limits in a sentence's end."""
+        """Return the limits as the end of a sentence."""
         return (
             f"at most {size(self.memory)} of memory, {self.files} open files, "
             f"{self.processes} processes, {self.cpu_seconds} s of CPU, "
@@ -45,10 +47,10 @@ class ResourceLimits:
 def limited(
     limits: ResourceLimits, command: Sequence[str], others: int = 0
 ) -> tuple[list[str], str]:
-    """Return the command under limits, and the sentence's end about them.
+    """Return the command under limits, and how the sentence ends about them.
 
-    `others` counts processes that the system adds to those of the bot. By `prlimit` on Linux; by
-    the shell's `ulimit` elsewhere on POSIX, which knows fewer of them; on Windows there are none.
+    `others` counts processes that the system adds to those of the bot. Uses `prlimit` on Linux and
+    the shell's `ulimit` elsewhere on POSIX, which supports fewer limits; on Windows there are none.
     """
     program = shutil.which("prlimit")
     if sys.platform == "linux" and program is not None:
@@ -60,7 +62,7 @@ def limited(
 
 
 def by_shell(limits: ResourceLimits, command: Sequence[str]) -> list[str]:
-    """Return the command under the limits that every shell of POSIX can set."""
+    """Return the command under the limits that every POSIX shell can set."""
     blocks = limits.file_size // 512
     line = f"ulimit -n {limits.files}; ulimit -t {limits.cpu_seconds}; ulimit -f {blocks}"
     return ["/bin/sh", "-c", f'{line}; exec "$@"', "sh", *command]
@@ -74,7 +76,7 @@ def own_tasks() -> int:
 
 
 def _tasks(process: Path) -> int:
-    """Count the threads of a process, 0 if it is another user's or has ended meanwhile."""
+    """Count the threads of a process; 0 if it is another user's or has ended meanwhile."""
     try:
         is_own = process.stat().st_uid == Path("/proc/self").stat().st_uid
         return len(list((process / "task").iterdir())) if is_own else 0
@@ -83,7 +85,7 @@ def _tasks(process: Path) -> int:
 
 
 def _prlimit_options(limits: ResourceLimits, others: int) -> Iterator[str]:
-    """Return the options of prlimit; a lower limit in force stays, as only root may raise it."""
+    """Yield the options of prlimit; a lower limit in force stays, as only root may raise it."""
     if sys.platform == "linux":
         import resource  # noqa: PLC0415 - Windows has none
 
@@ -102,5 +104,5 @@ def _prlimit_options(limits: ResourceLimits, others: int) -> Iterator[str]:
 
 
 def size(number: int) -> str:
-    """Return a number of bytes in words."""
+    """Return a number of bytes as text."""
     return f"{number / GIB:g} GiB" if number >= GIB else f"{number / MIB:g} MiB"

@@ -1,7 +1,7 @@
-"""What the sandbox keeps from programs on this machine, measured by programs that try to take it.
+"""Measures what the sandbox prevents on this machine, with programs that try to break its limits.
 
-Whether bubblewrap is installed and control groups are mounted says nothing about a limit: a service
-may lack the right to use them, a container may have half of them.
+Installed bubblewrap and mounted control groups prove nothing about a limit: a service may lack the
+right to use them, and a container may have half of them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from cw.arena.sandbox.syscalls import ABSENT, ARCHITECTURES, DENIED
 
 PROBE: Final = Path(__file__).with_name("probe.py")
 PATIENCE: Final = 30.0
-"""Seconds after which a probe is ended."""
+"""Seconds after which a probe is killed."""
 
 LIMITS: Final = ResourceLimits(processes=48, whole_memory=96 * MIB)
-"""Those of the probes: what holds small limits holds large ones by the same means."""
+"""The limits of the probes: what enforces small limits enforces large ones the same way."""
 
 TAKEN: Final = 256 * MIB
 """Bytes that a probe tries to take."""
@@ -41,32 +41,32 @@ STARTED: Final = 200
 """Processes that a probe tries to start."""
 
 SECONDS: Final = 0.5
-"""How long two programs compute side by side."""
+"""Seconds for which two programs compute side by side."""
 
 SPINNING: Final = 8
-"""Processes for each core with which one of them computes; at most as many as LIMITS allow."""
+"""Processes per core with which one of them computes; at most as many as LIMITS allow."""
 
 FAIR: Final = 3.0
-"""How many times the processor time of each of these an honest program gets, at least.
+"""How many times the processor time of each of these an honest program must get, at least.
 
 Without a share of its own it would be 1; with one it is SPINNING or more.
 """
 
 TRIES: Final = 3
-"""How often shares of the processor are compared until they are fair: other work disturbs."""
+"""Attempts at comparing shares of the processor until they are fair: other work disturbs."""
 
 MOST_FILES: Final = 20
 """Files of our user that a probe tries to read."""
 
 MEMORY, PROCESSOR = "memory", "processor"
 AT_ONCE: Final = 2
-"""Probes that run at the same time."""
+"""Probes that run concurrently."""
 
 TICK: Final = 0.01
 """Seconds of processor time below which the system counts none."""
 
 SHARED: Final = {MEMORY: "memory", PROCESSOR: "processor time"}
-"""What all programs take from the same machine, in the words of a sentence."""
+"""The resources that all programs share, as messages name them."""
 
 GROUPS: Final = "control groups"
 NOT_HELD: Final = "NOT LIMITED"
@@ -75,30 +75,30 @@ ADVICE: Final = (
     "let it use control groups: in a systemd unit by Delegate=cpu memory pids, as in"
     " deploy/systemd; in a container by a writable /sys/fs/cgroup (docs/sandbox.md)"
 )
-"""What to do about memory and processor."""
+"""How to get memory and processor limited."""
 
 
 Result: TypeAlias = tuple[str, str]
-"""What keeps a limit, "" for nothing, and what was measured."""
+"""What enforces a limit ("" for nothing), and what was measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A limit, what keeps it, and what was measured."""
+    """A limit, what enforces it, and what was measured."""
 
     name: str
     by: str
-    """What keeps programs within it; "" if nothing does."""
+    """What enforces the limit; "" if nothing does."""
     found: str
 
     @property
     def sentence(self) -> str:
-        """Return by what it is limited, and what was measured."""
+        """Return what enforces it, and what was measured."""
         return f"{f'limited by {self.by}' if self.by else NOT_HELD}: {self.found}"
 
     @property
     def advice(self) -> str:
-        """Return what to do where nothing keeps it."""
+        """Return what to do if nothing enforces it."""
         return ADVICE if self.name in SHARED else "docs/sandbox.md says what limits it elsewhere"
 
 
@@ -106,8 +106,8 @@ class Measurement:
 def measured(private: tuple[Path, ...] = ()) -> tuple[Measurement, ...]:
     """Return what is limited for programs in bubblewrap, which must work here.
 
-    `private` are further folders that no program may read. It takes some seconds, once for each
-    process of ours.
+    `private` are additional folders that no program may read. Takes some seconds, once per process
+    of ours.
     """
     trials: dict[str, Callable[[], Result]] = {
         "subprocesses": _processes,
@@ -124,7 +124,7 @@ def measured(private: tuple[Path, ...] = ()) -> tuple[Measurement, ...]:
 
 @cache
 def bounds() -> tuple[Measurement, ...]:
-    """Return whether memory and processor are limited for all processes of a program together."""
+    """Measure the limits on memory and processor for all processes of a program together."""
     return (_tried(MEMORY, _memory), _tried(PROCESSOR, _processor))
 
 
@@ -134,7 +134,7 @@ def unbounded() -> str:
 
 
 class NoAnswer(Exception):
-    """A probe has printed nothing in time."""
+    """A probe printed nothing in time."""
 
 
 def _tried(name: str, trial: Callable[[], Result]) -> Measurement:
@@ -171,7 +171,7 @@ def _processor() -> Result:
 
 
 def _beside(number: int) -> float:
-    """Return how many times the processor time of each process of another program one gets."""
+    """Return the processor time of one process, relative to each process of a busy program."""
     with (
         _probe("time", "1", str(SECONDS)) as honest,
         _probe("time", str(number), str(SECONDS)) as greedy,
@@ -220,7 +220,7 @@ def _files(private: Sequence[Path]) -> Result:
 
 
 def _foreign_files() -> Iterator[str]:
-    """Give files and folders of this machine and of its user that no program needs."""
+    """Yield files and folders of this machine and its user that no program needs."""
     yield from ("/etc/shadow", "/etc/group", "/var")
     home = Path.home()
     if home != Path("/") and os.access(home, os.R_OK | os.X_OK):
@@ -240,7 +240,7 @@ def _proc() -> Result:
 
 
 def _refusals(by: str, *arguments: str) -> Result:
-    """Return what a probe found that prints an error for each thing that it tried."""
+    """Return the result of a probe that prints an error for each of its attempts."""
     errors: dict[str, str] = json.loads(_printed(*arguments)[0])
     text = ", ".join(f"{what}: {error or 'SUCCEEDED'}" for what, error in errors.items())
     return by if all(errors.values()) else "", text
@@ -251,7 +251,7 @@ def _but(names: Sequence[str]) -> str:
 
 
 def _printed(*arguments: str) -> list[str]:
-    """Return the lines that a probe prints; raise NoAnswer without any."""
+    """Return the lines printed by a probe; raise NoAnswer if there are none."""
     with _probe(*arguments) as probe:
         lines = _output(probe).read().splitlines()
     if not lines:
@@ -266,9 +266,9 @@ def _output(probe: subprocess.Popen[str]) -> IO[str]:
 
 @contextmanager
 def _probe(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a probe as a program of a bot is run; it ends with the block.
+    """Run a probe like the program of a bot; it ends with the block.
 
-    Raises NoAnswer when its time is up.
+    Raises NoAnswer if it takes too long.
     """
     command = [sys.executable, "-I", "-S", str(PROBE), *arguments]
     source = Source(PROBE.parent, only=(PROBE,))
@@ -292,6 +292,6 @@ def _probe(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         finally:
             late.cancel()
             probe.kill()
-    # What it printed before is no result: it had not ended by a limit.
+    # Discard what it printed earlier: no limit ended it.
     if time.monotonic() - began >= PATIENCE:
         raise NoAnswer

@@ -1,4 +1,4 @@
-"""Who owns a temporary folder or control group: its name identifies the process that made it."""
+"""Names of temporary folders and control groups, which identify the process that made them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from cw.errors import Failure
 PROC: Final = Path("/proc")
 NAMED: Final = re.compile(r"cw-[a-z]+-([0-9a-f]{1,16})-([0-9a-f]{1,16})-([0-9a-f]{1,16})-[\w.]+")
 ENDED: Final = ("Z", "X")
-"""States of a process that runs no more, though it is still listed."""
+"""States of processes that no longer run, though they are still listed."""
 
 
 class Owner(NamedTuple):
     """A process, distinguished from later ones with the same process id."""
 
     namespace: int
-    """The namespace in which it has its number."""
+    """The pid namespace of its process id."""
     process: int
     started: int
-    """When it was started, in ticks since the machine was."""
+    """Its start time, in ticks since boot."""
 
 
 def prefix(kind: str) -> str:
-    """Return what the name of a folder or group of this process begins with.
+    """Return the prefix for names of folders and groups made by this process.
 
     Without /proc, as on macOS, it names no owner: what a killed process leaves there stays.
     """
@@ -39,7 +39,7 @@ def prefix(kind: str) -> str:
 
 
 def owner_of(process: int) -> Owner | None:
-    """Return a process of our namespace, None if it has ended or the system does not tell."""
+    """Return a process of our namespace; None if it has ended or the system does not tell."""
     with suppress(OSError):
         fields = (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()
         if fields[0] not in ENDED:
@@ -48,18 +48,18 @@ def owner_of(process: int) -> Owner | None:
 
 
 def is_left(name: str) -> bool:
-    """Return whether a name tells an owner that has ended; of other namespaces nobody knows."""
+    """Return whether a name's owner has ended; unknown, so False, for other pid namespaces."""
     match = NAMED.fullmatch(name)
     here = owner_of(os.getpid())
     if match is None or here is None:
         return False
     owner = Owner(*(int(part, 16) for part in match.groups()))
-    # A number alone would not do: systems reuse it, and each container counts from 1.
+    # The process id alone would not do: ids are reused, and each container counts from 1.
     return owner.namespace == here.namespace and owner_of(owner.process) != owner
 
 
 def left_in(folder: Path) -> Iterator[Path]:
-    """Return the folders in a folder that are ours, and whose owner has ended."""
+    """Yield our folders within a folder whose owner has ended."""
     with suppress(OSError), os.scandir(folder) as scanned:
         for item in scanned:
             if is_left(item.name) and is_ours(item):
@@ -67,7 +67,7 @@ def left_in(folder: Path) -> Iterator[Path]:
 
 
 def is_ours(item: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder, and not that of another user."""
+    """Return whether an entry is a folder that belongs to our user."""
     with suppress(OSError):
         user = item.stat(follow_symlinks=False).st_uid
         mine = sys.platform == "win32" or user == os.geteuid()
@@ -76,7 +76,7 @@ def is_ours(item: os.DirEntry[str]) -> bool:
 
 
 def temporary_folder() -> Path:
-    """Return where temporary files go; raise Failure if none can be written anywhere."""
+    """Return the folder for temporary files; raise Failure if none is writable."""
     try:
         return Path(gettempdir())
     except OSError as error:
@@ -84,7 +84,7 @@ def temporary_folder() -> Path:
 
 
 def make_temporary(kind: str) -> Path:
-    """Make a folder that bears our name; raise Failure if that cannot be."""
+    """Make a temporary folder named after this process; raise Failure if impossible."""
     place = temporary_folder()
     try:
         return Path(mkdtemp(prefix=prefix(kind), dir=place))

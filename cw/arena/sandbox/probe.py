@@ -1,6 +1,6 @@
-"""Runs in the sandbox, and tries to take what its limits keep from it: `python probe.py WHAT ...`.
+"""Runs in the sandbox and tries to break its limits: `python probe.py WHAT ...`.
 
-It imports nothing of this package, since programs are not given it, and prints what it got.
+Prints what it got. Imports nothing of this package, which programs in the sandbox do not see.
 """
 
 # The sandbox exists on Linux alone; other systems lack some of these calls.
@@ -21,17 +21,17 @@ from contextlib import suppress
 from functools import partial
 
 STEP = 8 * 2**20
-"""Bytes that are taken at once."""
+"""Bytes taken per step."""
 
 NEW_USER, NEW_FILES = 0x10000000, 0x00020000
 """Flags for namespaces of users and of mounts."""
 
 VSOCK, CRYPTO = 40, 38
-"""Families of sockets that no network namespace separates: of virtual machines, of the kernel."""
+"""Socket families that no network namespace separates: virtual machines, kernel crypto."""
 
 
 def take_memory(way: str, most: str) -> Iterator[object]:
-    """Fill files in memory, which belong to no process; give the bytes after each step."""
+    """Fill files in memory, which belong to no process; yield the bytes after each step."""
     place = {"memfd": "", "shm": "/dev/shm", "namespace": "/tmp"}[way]  # noqa: S108
     if way == "namespace" and (refused := new_mount()):
         yield f"0 {refused}"
@@ -46,14 +46,14 @@ def take_memory(way: str, most: str) -> Iterator[object]:
 
 
 def new_mount() -> str:
-    """Mount a file system in memory in a namespace of its own; return the error, "" for none."""
+    """Mount a memory file system in a new namespace; return the error, "" for none."""
     return failed(lambda: libc.unshare(NEW_USER | NEW_FILES)) or failed(
         lambda: libc.mount(b"new", b"/tmp", b"tmpfs", 0, None)
     )
 
 
 def take_processes(most: str) -> Iterator[object]:
-    """Start processes that wait; give how many there are."""
+    """Start processes that wait; yield their number."""
     children: list[int] = []
     with suppress(OSError):
         while len(children) < int(most):
@@ -67,12 +67,12 @@ def take_processes(most: str) -> Iterator[object]:
 
 
 def take_time(number: str, seconds: str) -> Iterator[object]:
-    """Compute in so many processes from the next line of input on; give their processor time."""
+    """On the next line of input, compute in this many processes; yield their processor time."""
     reading, writing = os.pipe()
     for _ in range(int(number)):
         if not os.fork():
             os.close(writing)
-            # Many kernels share the processor by sessions where nothing else does.
+            # Many kernels divide the processor by session where nothing else does.
             os.setsid()
             os.read(reading, 1)
             until = time.monotonic() + float(seconds)
@@ -90,7 +90,7 @@ def take_time(number: str, seconds: str) -> Iterator[object]:
 
 
 def make_calls(numbers: str) -> Iterator[object]:
-    """Make system calls with arguments that none accepts; give the errors by name."""
+    """Make system calls with invalid arguments; yield the errors by name."""
     calls = json.loads(numbers).items()
     yield json.dumps({name: failed(partial(called, number, *(-1,) * 6)) for name, number in calls})
 
@@ -102,7 +102,7 @@ def called(number: int, *arguments: int) -> int:
 
 
 def make_namespaces(clone: str) -> Iterator[object]:
-    """Try both ways into a user namespace of its own; give the errors."""
+    """Try both ways into a new user namespace; yield the errors."""
     yield json.dumps(
         {
             "clone": failed(lambda: new_process(int(clone))),
@@ -112,7 +112,7 @@ def make_namespaces(clone: str) -> Iterator[object]:
 
 
 def new_process(clone: int) -> int:
-    """Make a process in a user namespace by the system call with this number, as fork would."""
+    """Fork into a new user namespace, by the system call with this number."""
     child = called(clone, NEW_USER | signal.SIGCHLD, 0, 0, 0, 0)
     if child == 0:
         os._exit(0)
@@ -120,10 +120,10 @@ def new_process(clone: int) -> int:
 
 
 def connect(port: str) -> Iterator[object]:
-    """Try to reach the machine and the world; give the errors."""
+    """Try to reach this machine and the internet; yield the errors."""
     ways: dict[str, Callable[[], object]] = {
         "this machine": lambda: connected("127.0.0.1", int(port)),
-        # No packet is sent: a datagram socket only looks for a way.
+        # No packet is sent: a datagram socket only looks up a route.
         "the internet": lambda: connected("192.0.2.1", 9, socket.SOCK_DGRAM),
         "virtual machines": lambda: socket.socket(VSOCK),
         "the kernel's ciphers": lambda: socket.socket(CRYPTO),
@@ -132,19 +132,19 @@ def connect(port: str) -> Iterator[object]:
 
 
 def connected(host: str, port: int, kind: int = socket.SOCK_STREAM) -> None:
-    """Connect and close; raise OSError."""
+    """Connect and close; raise OSError on failure."""
     with socket.socket(type=kind) as client:
         client.settimeout(2)
         client.connect((host, port))
 
 
 def read(*paths: str) -> Iterator[object]:
-    """Give which of these files and folders can be read."""
+    """Yield which of these files and folders can be read."""
     yield json.dumps([path for path in paths if is_readable(path)])
 
 
 def is_readable(path: str) -> bool:
-    """Return whether a folder can be listed, or a byte of a file read."""
+    """Return whether a folder can be listed, or one byte of a file read."""
     try:
         if os.path.isdir(path):  # noqa: PTH112
             os.listdir(path)  # noqa: PTH208
@@ -156,13 +156,13 @@ def is_readable(path: str) -> bool:
 
 
 def look_at_proc() -> Iterator[object]:
-    """Give the names in /proc with contents of the machine, not of a process."""
+    """Yield the names in /proc that show data of the machine, not of a process."""
     names = [name for name in os.listdir("/proc") if not name.isdecimal()]  # noqa: PTH208
     yield json.dumps([name for name in names if shows_something(f"/proc/{name}")])
 
 
 def shows_something(path: str) -> bool:
-    """Return whether there is something in a file or a folder; links lead to processes."""
+    """Return whether a file or folder has contents; links do not count, they lead to processes."""
     if os.path.islink(path):  # noqa: PTH114
         return False
     try:
@@ -175,7 +175,7 @@ def shows_something(path: str) -> bool:
 
 
 def failed(attempt: Callable[[], object]) -> str:
-    """Return the name of the error of an attempt, "" if it succeeded."""
+    """Return the name of an attempt's error, "" if it succeeded."""
     ctypes.set_errno(0)
     try:
         number = ctypes.get_errno() if attempt() == -1 else 0
@@ -199,7 +199,7 @@ WAYS: dict[str, Callable[..., Iterator[object]]] = {
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Try what the first argument names, with the others; print what it gives as it comes."""
+    """Run the probe named by the first argument with the rest; print results as they come."""
     for line in WAYS[arguments[0]](*arguments[1:]):
         print(line, flush=True)  # noqa: T201 - read by whoever measures
 

@@ -1,7 +1,7 @@
 """What a program sees of /proc: its own processes, and nothing that changes with the machine.
 
-Counters of the whole machine (load, open files, interrupts) would carry messages between boxes
-that nothing else connects, and reveal what others do.
+Counters of the whole machine (load, open files, interrupts) would carry messages between boxes that
+nothing else connects, and reveal what others do.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ CONSTANT: Final = frozenset({"filesystems", "version"})
 """Files that only another kernel changes."""
 
 FROZEN: Final = ("cpuinfo", "meminfo", "stat", "uptime")
-"""Files that languages read as they start: all boxes see them as they were at our first program."""
+"""Files that language runtimes read at start: frozen as they were at our first program."""
 
 PROCESSORS: Final = b"cpu"
-"""How the lines of /proc/stat begin that languages count; below them are counters of interrupts."""
+"""Prefix of the lines of /proc/stat that runtimes count; the lines below count interrupts."""
 
 
 def masks(home: Path) -> Iterator[str]:
-    """Give the options of bubblewrap that hide the rest; `home` is a new folder for files."""
+    """Yield the bubblewrap options that hide the rest; `home` is a new folder for files."""
     folder, file = home / "nothing", home / "empty"
     folder.mkdir(parents=True)
     file.touch()
@@ -39,7 +39,7 @@ def masks(home: Path) -> Iterator[str]:
 
 @cache
 def frozen() -> Mapping[str, bytes]:
-    """Return the files that languages read, as they are now."""
+    """Return the current contents of the files that runtimes read."""
     texts = {name: (PROC / name).read_bytes() for name in FROZEN if (PROC / name).is_file()}
     lines = texts.get("stat", b"").splitlines(keepends=True)
     return texts | {"stat": b"".join(line for line in lines if line.startswith(PROCESSORS))}
@@ -48,8 +48,8 @@ def frozen() -> Mapping[str, bytes]:
 def masked() -> Mapping[str, bool]:
     """Return the names of what is hidden, and whether each is a folder.
 
-    Links are left, which lead to the own processes of whoever reads them; so are files that only
-    root may read, as no program is root.
+    Links stay visible, as they lead to the reader's own processes; so do files that only root may
+    read, as no program is root.
     """
     with os.scandir(PROC) as scanned:
         return {

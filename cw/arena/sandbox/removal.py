@@ -1,4 +1,4 @@
-"""Removes what a bot has left behind, in the background, while matches go on."""
+"""Removes what bots left behind, in the background, while matches go on."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from typing import Final
 from cw.arena.sandbox.folders import is_junction
 
 PATIENCE: Final = 120.0
-"""Seconds after which the rest of a folder is left where it is."""
+"""Seconds after which the rest of a folder is left in place."""
 
 LOG: Final = logging.getLogger(__name__)
 
 
 def remove_later(remove: Callable[[], object]) -> None:
-    """Call `remove` in a thread of its own; Python does not end before it is done.
+    """Call `remove` in its own thread; Python waits for it before it exits.
 
-    Nothing is raised: what cannot be removed is logged and left.
+    Never raises: what cannot be removed is logged and left.
     """
     Thread(target=_remove, args=(remove,)).start()
 
 
 def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
-    """Remove a folder and all that is in it; raise OSError for what cannot be removed.
+    """Remove a folder and everything in it; raise OSError if something cannot be removed.
 
-    Folders within folders are moved to the top before they are emptied. So no path gets long and
-    nothing is called recursively, however deep they are. Raises TimeoutError after `patience`
-    seconds.
+    Nested folders are moved to the top before they are emptied. This keeps paths short and avoids
+    recursion, however deep the nesting. Raises TimeoutError after `patience` seconds.
     """
     until = time.monotonic() + patience
     waiting, moved = [folder], 0
@@ -54,7 +53,7 @@ def remove_tree(folder: Path, patience: float = PATIENCE) -> None:
 
 
 def is_folder(item: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder; what a link or junction leads to is somebody else's."""
+    """Return whether an entry is a real folder; targets of links and junctions are not ours."""
     return item.is_dir(follow_symlinks=False) and not is_junction(item.stat(follow_symlinks=False))
 
 

@@ -1,4 +1,4 @@
-"""The limits of all processes of a bot together: a control group for each bot, on Linux."""
+"""Limits for all processes of a bot together: a control group for each bot, on Linux."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from cw.errors import Failure
 
 CONTROLLERS: Final = ("cpu", "memory", "pids")
 WEIGHT: Final = 100
-"""Share of the CPU against the groups beside it: the usual one."""
+"""CPU share relative to sibling groups: the default."""
 
 OWN_GROUP: Final = "cw-arena"
-"""The group for the processes of a delegated group, which has none of its own then."""
+"""A subgroup for the processes of a delegated group, which then has none of its own."""
 
 OWN_WEIGHT: Final = 10_000
-"""Its share of the CPU, the largest: however many bots compute, the arena and its pages go on."""
+"""Its CPU share, the maximum: however busy the bots are, the arena and its pages keep running."""
 
 MOVES: Final = 20
 """How often we look whether processes have been started while we moved the others."""
 
 OURS: Final = 16
-"""Processes and threads that stand around a bot: bubblewrap, a shell, the forwarder."""
+"""Processes and threads around a bot: bubblewrap, a shell, the forwarder."""
 
 EMPTY: Final = 60.0
-"""Seconds that the processes of a group that were killed have to leave it.
+"""Seconds for the killed processes of a group to leave it.
 
 They leave when the system has freed their files in memory, of which 2 GiB hold two million.
 """
 
 LOOK: Final = 0.01
-"""Seconds between two looks whether they have."""
+"""Seconds between two checks whether they have."""
 
 JOIN: Final = """
 while [ "$1" != -- ]; do echo 0 >"$1" || exit 71; shift; done
@@ -51,7 +51,7 @@ exec "$@"
 """Joins control groups, then becomes the command."""
 
 LOUD: Final = {"cpu": "their use of the CPU", "memory": "their memory"}
-"""What nothing else bounds."""
+"""The resources that nothing else limits."""
 
 KILL: Final = "cgroup.kill"
 PROCESSES: Final = "cgroup.procs"
@@ -62,25 +62,25 @@ COUNTS: Final = (
     ("memory", "memory.oom_control", "oom_kill"),
     ("pids", "pids.events", "max"),
 )
-"""Controllers, and where their groups count what they refused or ended: file and word."""
+"""Controllers, and where their groups count what they refused or killed: file and key."""
 
 RUNNING: Final = "pids.current"
 
 Values: TypeAlias = Mapping[str, int]
-"""What is written into the files of a group, by their names."""
+"""Values to write, by file name in a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A control group in which we may make others, and what can be bounded in them."""
+    """A control group in which we may create others, and the controllers available in them."""
 
     folder: Path
     controllers: frozenset[str]
     unified: bool
-    """Whether it is one of version 2."""
+    """Whether it is a version 2 group."""
 
     def values(self, limits: ResourceLimits) -> Values:
-        """Return what to write into the files of a bot's group."""
+        """Return the values for the files of a bot's group."""
         values: dict[str, Values] = {
             "cpu": {"cpu.weight": WEIGHT} if self.unified else {"cpu.shares": WEIGHT * 1024 // 100},
             "memory": self._memory(limits.whole_memory),
@@ -103,7 +103,7 @@ class Share:
     controllers: frozenset[str]
 
     def joining(self) -> list[str]:
-        """Return what a command begins with to be run in the groups; without any, it is nice."""
+        """Return the command prefix that joins the groups; if there are none, `nice`."""
         if self.groups:
             files = (str(group / PROCESSES) for group in self.groups)
             return ["/bin/sh", "-c", JOIN, "sh", *files, "--"]
@@ -111,7 +111,7 @@ class Share:
         return [nice, "-n", "5"] if nice else []
 
     def describe(self, limits: ResourceLimits) -> str:
-        """Return the end of the sentence: what is bounded for all processes of a bot together."""
+        """Return the end of the sentence: what is limited for all processes of a bot together."""
         bounds = {
             "cpu": "the same share of the CPU for each bot",
             "memory": f"at most {size(limits.whole_memory)} of memory",
@@ -123,14 +123,14 @@ class Share:
         return f"all its processes together: {', '.join([*limits_in_words, *loud])}"
 
     def overrun(self, limits: ResourceLimits) -> frozenset[str]:
-        """Return the controllers of which the bot has used, or tried to use, all that it may."""
+        """Return the controllers whose limit the bot has reached, or tried to exceed."""
         names = {name for name, file, word in COUNTS if self._count(file, word)}
-        # Below the bound of the group: the system refuses what is above that of the user first.
+        # Below the group's limit: the system enforces the user's own limit first.
         full = self._count(RUNNING) >= limits.processes
         return frozenset({*names, *(("pids",) if full else ())})
 
     def _count(self, file: str, word: str = "") -> int:
-        """Return the highest number of a file of the groups, behind a word where one is given."""
+        """Return the highest number in a file of the groups, after a key if one is given."""
         return max((_number(group / file, word) for group in self.groups), default=0)
 
     def remove(self) -> None:
@@ -148,9 +148,10 @@ NO_SHARE: Final = Share((), frozenset())
 
 
 def open_share(limits: ResourceLimits) -> Share:
-    """Make the groups of a bot; NO_SHARE where this machine lets us make none.
+    """Create the groups of a bot; NO_SHARE if this machine does not let us create any.
 
-    Raises Failure where it did so before: no program is started without limits that others have.
+    Raises Failure if creation fails where it worked before: no program is started without limits
+    that others have.
     """
     name = f"{prefix('bot')}{secrets.token_hex(8)}"
     try:
@@ -162,21 +163,21 @@ def open_share(limits: ResourceLimits) -> Share:
 
 
 def controllers() -> frozenset[str]:
-    """Return what is bounded for all processes of a bot together on this machine."""
+    """Return the controllers that limit all processes of a bot together on this machine."""
     return frozenset().union(*(place.controllers for place in places()))
 
 
 def free_of_bounds() -> str:
-    """Return what is not, of what others need too; "" for nothing."""
+    """Return the shared resources that are not limited; "" for none."""
     words = {"memory": "memory", "cpu": "processor time"}
     return " and ".join(text for name, text in words.items() if name not in controllers())
 
 
 @cache
 def places() -> tuple[Place, ...]:
-    """Return where groups can be made, one place for each controller or one for all.
+    """Return where groups can be created: one place per controller, or one for all.
 
-    Found out by making one. Version 2 is taken if it has processes and memory; else version 1.
+    Found by creating one. Version 2 is used if it has processes and memory, otherwise version 1.
     Systems other than Linux have neither.
     """
     try:
@@ -188,7 +189,7 @@ def places() -> tuple[Place, ...]:
 
 
 def places_of(mounted: str, memberships: str) -> tuple[Place, ...]:
-    """Return the places of a machine, from its mounts and the groups that we are in ourselves."""
+    """Return the places of a machine, from its mounts and our own group memberships."""
     unified: list[Place] = []
     single: list[Place] = []
     for mount in map(_Mount.read, mounted.splitlines()):
@@ -212,22 +213,22 @@ class _Mount:
 
     @staticmethod
     def read(line: str) -> _Mount:
-        """Read a line (see `man 5 proc`)."""
+        """Parse a line (see `man 5 proc`)."""
         before, _, after = line.partition(" - ")
         kind, _, options = after.split(" ", 2)
         fields = before.split()
         return _Mount(fields[3], Path(fields[4]), kind, tuple(options.split(",")))
 
     def folder(self, group: str) -> Path:
-        """Return the folder of a group; the root where it is not below what is mounted."""
-        # In a container only a part of the tree is mounted, and /proc names groups from the root of
-        # it all.
+        """Return the folder of a group; the root if the group is outside the mount."""
+        # Containers mount only a part of the tree, but /proc names groups from the root of the
+        # whole tree.
         inside = os.path.relpath(group, self.root)
         return self.point if inside.startswith("..") else self.point / inside
 
 
 def _own(memberships: str, controller: str) -> str:
-    """Return our own group of a controller, as /proc/self/cgroup names it; "" stands for v2."""
+    """Return our own group for a controller, from /proc/self/cgroup; "" means v2."""
     for line in memberships.splitlines():
         _, controllers, group = line.split(":", 2)
         if controller in controllers.split(","):
@@ -236,10 +237,10 @@ def _own(memberships: str, controller: str) -> str:
 
 
 def _unified(mount: _Mount, group: str) -> Iterator[Place]:
-    """Return the nearest group above ours in which bots can be bounded.
+    """Yield the nearest group above ours in which bots can be limited.
 
-    If there is none, our own group becomes one: a service that systemd delegates a group to, or a
-    container, is started in the group itself.
+    If there is none, our own group is turned into one: a service with a systemd-delegated group, or
+    a container, starts in that group itself.
     """
     folder = mount.folder(group)
     for place in (folder, *folder.parents):
@@ -261,9 +262,9 @@ def _unified_at(place: Path) -> Place | None:
 
 
 def _vacate(group: Path) -> bool:
-    """Move all processes of a group into one of its own; return whether that leaves it empty.
+    """Move all processes of a group into a subgroup; return whether that leaves it empty.
 
-    Version 2 passes controllers on only where there are no processes.
+    Version 2 passes controllers on only from groups without processes.
     """
     own = group / OWN_GROUP
     with suppress(OSError):
@@ -273,17 +274,17 @@ def _vacate(group: Path) -> bool:
             if not processes:
                 return True
             for process in processes:
-                # One that has ended meanwhile is gone as well.
+                # A process that has ended meanwhile is fine.
                 with suppress(ProcessLookupError):
                     (own / PROCESSES).write_text(process, encoding="ascii")
     return False
 
 
 def _passed_on(place: Path) -> frozenset[str]:
-    """Return the controllers that groups within this one have, after asking for those we need.
+    """Return the controllers available in subgroups, after enabling those we need.
 
-    Version 2 refuses memory for a group that has processes of its own, and would then never allow
-    it if it had been asked for the others first.
+    Version 2 refuses memory for a group that has processes of its own, and would never allow it if
+    the others had been enabled first.
     """
     with suppress(OSError):
         for name in ("memory", "pids", "cpu"):
@@ -303,13 +304,13 @@ def _single(mount: _Mount, memberships: str) -> Iterator[Place]:
 
 
 def _allows(place: Path) -> bool:
-    """Return whether we may make a group here and bring processes into it."""
+    """Return whether we may create a group here and move processes into it."""
     probe = place / f"{prefix('bot')}{secrets.token_hex(8)}"
     try:
         probe.mkdir()
     except OSError:
         return False
-    # Delegation is judged by trying: moving a process needs write access to both ends.
+    # Judge delegation by trying: moving a process needs write access to both groups.
     writable = os.access(probe / PROCESSES, os.W_OK) and os.access(place / PROCESSES, os.W_OK)
     with suppress(OSError):
         probe.rmdir()
@@ -326,7 +327,7 @@ def _new_group(place: Place, name: str, limits: ResourceLimits) -> Path:
 
 
 def _number(file: Path, word: str) -> int:
-    """Return the number on the line that begins with a word; 0 where there is none."""
+    """Return the number on the line that begins with a key; 0 if there is no such line."""
     try:
         lines = file.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -346,7 +347,7 @@ def _removed(group: Path) -> bool:
 
 
 def _kill(group: Path) -> None:
-    """Kill the processes of a group, at one blow where the system can."""
+    """Kill the processes of a group, all at once if the system can."""
     with suppress(OSError):
         if (group / KILL).exists():
             (group / KILL).write_text("1", encoding="ascii")

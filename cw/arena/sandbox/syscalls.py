@@ -1,8 +1,8 @@
-"""The seccomp filter of a program: the system calls it may not make, as a program for the kernel.
+"""The seccomp filter of a program: the system calls it may not make, as a BPF program.
 
-A program of a bot computes, reads and writes files, starts processes and threads, and listens on
-its own network. What is denied here is the rest of the kernel: namespaces and mounts, keyrings,
-tracing, io_uring, bpf, modules, clocks; and what reveals to one box what another one does.
+A bot computes, reads and writes files, starts processes and threads, and listens on its own
+network. The filter denies the rest of the kernel: namespaces and mounts, keyrings, tracing,
+io_uring, bpf, modules, clocks; and whatever reveals to one box what another one does.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from itertools import chain
 from typing import Final
 
 UNKNOWN: Final = 457
-"""The first number of system calls that are newer than this list, on both architectures.
+"""The first system call number newer than this list, on both architectures.
 
-They do not exist for programs, and neither do those of x32, whose numbers are above 2^30.
+Programs cannot use newer calls, nor those of x32, whose numbers are above 2^30.
 """
 
 DENIED: Final[Mapping[str, tuple[int | None, int | None]]] = {
-    # Namespaces and mounts: behind each is a part of the kernel that ordinary users never reach.
+    # Namespaces and mounts: each exposes a part of the kernel that ordinary users never reach.
     "unshare": (272, 97),
     "setns": (308, 268),
     "mount": (165, 40),
@@ -39,7 +39,7 @@ DENIED: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
-    # Tracing, and what it is done with.
+    # Tracing, and the calls it relies on.
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -54,7 +54,7 @@ DENIED: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "memfd_secret": (447, 447),
     "move_pages": (279, 239),
     "migrate_pages": (256, 238),
-    # The machine itself.
+    # Control of the machine itself.
     "kexec_load": (246, 104),
     "kexec_file_load": (320, 294),
     "init_module": (175, 105),
@@ -87,7 +87,7 @@ DENIED: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "fanotify_mark": (301, 263),
     "inotify_add_watch": (254, 27),
 }
-"""The numbers of what fails with EPERM, on x86-64 and aarch64; None where it does not exist."""
+"""The numbers of calls that fail with EPERM, on x86-64 and aarch64; None if there is none."""
 
 ABSENT: Final = {
     # Its flags are in memory, which a filter cannot read. Libraries then call clone.
@@ -96,50 +96,52 @@ ABSENT: Final = {
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
 }
-"""What fails with ENOSYS, as on a kernel without it: languages have another way."""
+"""Calls that fail with ENOSYS, as on a kernel without them: runtimes have a fallback."""
 
 NEW_NAMESPACES: Final = 0x7E020000
-"""All flags of clone that make a namespace."""
+"""All flags of clone that create a namespace."""
 
 FAMILIES: Final = (1, 2, 10, 16)
-"""Sockets that exist: Unix, IPv4, IPv6, and netlink, which lists interfaces.
+"""Allowed socket families: Unix, IPv4, IPv6, and netlink, which lists interfaces.
 
 The network namespace isolates these; others (AF_VSOCK) lead out of it.
 """
 
 TERMINAL_INPUT: Final = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX, which type for whoever uses a terminal."""
+"""TIOCSTI and TIOCLINUX, which inject input into a terminal."""
 
 SHARED_FILES: Final = (5, 36, 1024, 1026, 1031)
 """F_GETLK, F_OFD_GETLK, F_SETLEASE and F_NOTIFY, which reveal who else uses a file that boxes
-share; and F_SETPIPE_SZ, since all pipes of a user share one bound."""
+share; and F_SETPIPE_SZ, since all pipes of a user share one limit.
+"""
 
 WITHOUT_WAITING: Final = 0x8
-"""RWF_NOWAIT, by which preadv2 says whether a page is in memory, and leaves it as it is."""
+"""RWF_NOWAIT, by which preadv2 reveals whether a page is in memory without loading it."""
 
 DROP_PAGES: Final = 4
-"""POSIX_FADV_DONTNEED, which takes pages of a file out of memory, for all who read it."""
+"""POSIX_FADV_DONTNEED, which evicts pages of a file from memory for all readers."""
 
 LOAD, EQUALS, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, FIRST, SECOND, FOURTH, SIXTH = 0, 4, 16, 24, 40, 56
-"""Where the kernel puts what is asked for: number, architecture, low halves of arguments."""
+"""Offsets in the kernel's data on a call: number, architecture, low halves of arguments."""
 
 ALLOW: Final = 0x7FFF0000
 NOT_PERMITTED, NO_SUCH_CALL, NOT_SUPPORTED, NO_SUCH_FAMILY = (
     0x00050000 + error for error in (1, 38, 95, 97)
 )
 """Results of a filter: EPERM, ENOSYS, EOPNOTSUPP and EAFNOSUPPORT, by Linux's numbers wherever this
-runs."""
+runs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """A kind of processor, and the numbers that its kernel gives to system calls."""
+    """A processor architecture, and its system call numbers."""
 
     audit: int
-    """The number by which the kernel calls it."""
+    """Its identifier in the kernel's audit interface."""
     column: int
-    """That of its numbers in DENIED and ABSENT."""
+    """The index of its numbers in DENIED and ABSENT."""
     clone: int
     socket: int
     ioctl: int
@@ -148,7 +150,7 @@ class Architecture:
     preadv2: int
 
     def numbers(self, calls: Mapping[str, tuple[int | None, int | None]]) -> list[int]:
-        """Return the numbers of system calls that exist here."""
+        """Return the numbers of the calls that exist on it."""
         columns = (numbers[self.column] for numbers in calls.values())
         return [number for number in columns if number is not None]
 
@@ -164,13 +166,13 @@ ARCHITECTURES: Final = {
 
 
 def seccomp_filter(machine: str = platform.machine()) -> bytes | None:
-    """Return the filter as `bwrap --seccomp` reads it; None on other kinds of processors."""
+    """Return the filter as `bwrap --seccomp` reads it; None on other architectures."""
     architecture = ARCHITECTURES.get(machine)
     return b"".join(_instructions(architecture)) if architecture else None
 
 
 def _instructions(on: Architecture) -> Iterator[bytes]:
-    # Programs of 32 bits have other numbers for everything, and nobody needs them.
+    # 32-bit programs use different numbers for everything, and nobody needs them.
     yield _step(LOAD, ARCHITECTURE)
     yield from (_step(EQUALS, on.audit, true=1), _step(RETURN, NO_SUCH_CALL))
     yield _step(LOAD, NUMBER)
@@ -196,7 +198,7 @@ def _by_argument(
     test: int = EQUALS,
     otherwise: int = ALLOW,
 ) -> Iterator[bytes]:
-    """Give the instructions for a call whose result depends on an argument."""
+    """Yield the instructions for a call whose result depends on an argument."""
     tests = [(_step(test, value, false=1), _step(RETURN, one)) for value, one in results.items()]
     body = [_step(LOAD, argument), *chain.from_iterable(tests), _step(RETURN, otherwise)]
     yield _step(EQUALS, call, false=len(body))
@@ -204,5 +206,5 @@ def _by_argument(
 
 
 def _step(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
-    """Return an instruction of classic BPF: `struct sock_filter`, with how many to skip."""
+    """Return an instruction of classic BPF (`struct sock_filter`), with its jump offsets."""
     return struct.pack("=HBBI", code, true, false, value)

@@ -1,4 +1,4 @@
-"""Seats: how the referee asks one bot, whatever it is. A seat never raises for what a bot does."""
+"""Seats: how the referee asks a bot of any kind. A seat never raises for what a bot does."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Look: TypeAlias = Callable[[], Any]
 
 
 STRAY: Final = "stray"
-"""The cause of the fault that tells of lines which are not answers; it costs nothing."""
+"""The cause of the fault that reports lines which are not answers; it costs nothing."""
 
 
 SKIPPED: Final = "skipped"
-"""The cause of the fault of a turn in which a bot was not asked, as it had long been late."""
+"""The cause of the fault for a turn in which a bot was not asked, as it had long been late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class StrayLines:
     """The beginning of the first one, quoted."""
 
     def and_then(self, later: StrayLines) -> StrayLines:
-        """Return these lines and those that came later."""
+        """Return these lines combined with later ones."""
         return StrayLines(self.number + later.number, self.first)
 
     @property
     def fault(self) -> Fault:
-        """What is told of them, once a match."""
+        """The fault that reports them, once per match."""
         lines = "a line that is not an answer"
         if self.number > 1:
             lines = f"{self.number} lines that are not answers, the first of them"
@@ -49,14 +49,14 @@ class StrayLines:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a query came to: a value or a Fault, and the time of the bot, in seconds."""
+    """The result of a query: a value or a Fault, and the bot's time in seconds."""
 
     value: Any
     seconds: float
     stray: StrayLines | None = None
     """Lines before it that are not answers."""
     beginning: bytes = b""
-    """The beginning of the reply, as it came; empty where nothing was sent."""
+    """The beginning of the raw reply; empty if nothing was sent."""
 
 
 class Seat(Protocol):
@@ -66,10 +66,10 @@ class Seat(Protocol):
 
     @property
     def stderr(self) -> HeadAndTail:
-        """What the bot wrote to its standard error, as far as it was kept."""
+        """The bot's standard error output, as far as it was kept."""
 
     async def ask(self, query: Query, look: Look) -> Answer:
         """Ask once."""
 
     async def close(self) -> None:
-        """Leave nothing of the bot running that we have started."""
+        """End everything that we started for the bot."""

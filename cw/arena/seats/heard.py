@@ -14,42 +14,42 @@ from cw.games.rules import Fault, Player
 from cw.games.wire import LineMessage, Query, Request, Transport, compact
 
 LONGEST_QUESTION: Final = 64 * 1024
-"""Characters of a question that are kept."""
+"""Maximum characters of a question that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question of a match, and what came of it."""
+    """A question in a match, and its result."""
 
     player: Player
     turn: int
-    """From 1; 0 for what is asked before the first one."""
+    """From 1; 0 for questions before the first turn."""
     question: str
-    """What was sent, or for a bot that is shown the position, that as JSON; cut if it is long."""
+    """What was sent, or for a bot that is shown the position, the position as JSON; cut if long."""
     answer: str
-    """The beginning of the reply, "" where none came."""
+    """The beginning of the reply; "" if there was none."""
     seconds: float
     fault: Fault | None
     written: str
-    """What came on its standard error since the exchange before, as far as it is kept."""
+    """New standard error output since the previous exchange, as far as it is kept."""
 
 
 Hear: TypeAlias = Callable[[Exchange], None]
-"""Is told each exchange as it is over."""
+"""Called with each exchange when it is complete."""
 
 
 class HeardSeat:
     """A seat that reports its exchanges."""
 
     def __init__(self, player: Player, seat: Seat, record: MatchRecord, hear: Hear) -> None:
-        """Listen to the seat of a player in a match."""
+        """Report the exchanges of a player's seat in a match."""
         self.player = player
         self.seat = seat
         self.record = record
         self.hear = hear
         self.transport = seat.transport
         self._written = 0
-        """Bytes of its standard error that were told."""
+        """Bytes of standard error already reported."""
 
     @property
     def stderr(self) -> HeadAndTail:
@@ -57,7 +57,7 @@ class HeardSeat:
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Ask, and tell of it where an action was asked for, or something went wrong."""
+        """Ask, and report the exchange if it was about an action or went wrong."""
         question = self._question(query, look)
         answer = await self.seat.ask(query, look)
         fault = answer.value if isinstance(answer.value, Fault) else None
@@ -67,7 +67,7 @@ class HeardSeat:
 
     def _question(self, query: Query, look: Look) -> str:
         if self.record.state is None:
-            # There is no position yet that could be shown.
+            # There is no position yet to show.
             message = query.message
             return f"{message.method} {message.path}" if isinstance(message, Request) else ""
         return question_text(query, look, self.transport, self.record.game.codec)
@@ -79,7 +79,7 @@ class HeardSeat:
         return Exchange(self.player, turn, cut, reply, answer.seconds, fault, self._fresh_output())
 
     def _fresh_output(self) -> str:
-        """Return what the bot wrote since this was last asked."""
+        """Return what the bot wrote since the previous call."""
         stderr, known = self.stderr, self._written
         if stderr.length == known:
             return ""
@@ -94,7 +94,7 @@ class HeardSeat:
 def question_text(
     query: Query, look: Look, transport: Transport, codec: Codec[Any, Any, Any]
 ) -> str:
-    """Return a question as text: what is sent, and what the bot is shown if that says less."""
+    """Return a question as text: what was sent, and the view unless that includes it."""
     message = query.message
     if transport == "lines" and isinstance(message, LineMessage):
         return message.text.decode()
@@ -109,5 +109,5 @@ def question_text(
 
 
 def view_text(look: Look, codec: Codec[Any, Any, Any]) -> str:
-    """Return what a player sees now, as JSON."""
+    """Return a player's current view as JSON."""
     return compact(codec.view_to_json(look())).decode()

@@ -15,11 +15,11 @@ from cw.games.status_faults import SERVER_ERROR, plain_text
 from cw.games.wire import Query, Reply, Request, Transport
 
 MOMENT: Final = 0.5
-"""Seconds after a broken connection in which the end of its program may show."""
+"""Seconds to wait after a broken connection for its program to be seen ending."""
 
 
 class HttpSeat:
-    """A web service, and its program if we have started it."""
+    """A web service, and its program if we started it."""
 
     transport: Transport = "http"
 
@@ -30,7 +30,7 @@ class HttpSeat:
 
     @property
     def stderr(self) -> HeadAndTail:
-        """Head and tail of what its program wrote to standard output and standard error."""
+        """Head and tail of its program's standard output and standard error."""
         return self.process.stderr if self.process else SILENT
 
     async def ask(self, query: Query, look: Look) -> Answer:
@@ -46,23 +46,23 @@ class HttpSeat:
         return Answer(value, reply.seconds, beginning=reply.body[:QUOTED])
 
     async def _with_exception(self, fault: Fault, reply: Reply) -> Fault:
-        """Return a fault with the exception that its program has written, if the reply has none."""
+        """Return a fault with the exception that the program wrote, unless the reply has one."""
         if self.process is None or plain_text(reply.body):
             return fault
-        # It lies in the pipe already, as a program writes it before it answers.
+        # The output is already in the pipe, as programs write it before they answer.
         await self.process.take_in()
         exception, limit = self.process.exception, self.process.limit
         return replace(fault, note=": ".join(filter(None, (fault.note, exception, limit))))
 
     async def _with_reason(self, fault: Fault) -> Fault:
-        """Return a fault, as `crashed` if the program that we have started has ended."""
+        """Return a fault, turned into `crashed` if the program that we started has ended."""
         if self.process is None:
             return fault
         ended = await self.process.ended(MOMENT if fault.kind == "disconnected" else 0.0)
         return replace(fault, kind="crashed", detail=ended.detail, lasting=True) if ended else fault
 
     async def close(self) -> None:
-        """Close the connections; end the program if it is ours."""
+        """Close the connections; end the program if we started it."""
         await self.service.close()
         if self.process:
             await self.process.close()

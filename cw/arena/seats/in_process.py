@@ -13,7 +13,7 @@ from cw.games.wire import Query, Transport
 
 
 class InProcessSeat:
-    """A built-in strategy in this process."""
+    """A built-in strategy that runs in this process."""
 
     transport: Transport = "in-process"
     stderr = SILENT
@@ -23,12 +23,12 @@ class InProcessSeat:
         self.strategy = strategy
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Let the strategy act; to all other questions it agrees."""
+        """Run the strategy for an action; accept all other queries."""
         if not query.action:
             return Answer(None, 0.0)
         view = look()
         began = perf_counter()
-        # In a thread, so that a long thought does not hold up the answers of other bots.
+        # In a thread, so that long computation does not delay the answers of other bots.
         value = await asyncio.to_thread(self._act, view)
         seconds = perf_counter() - began
         return Answer(query.explain(value) if isinstance(value, Fault) else value, seconds)
@@ -40,4 +40,4 @@ class InProcessSeat:
             return Fault("crashed", f"the strategy raised {error!r}", "exception")
 
     async def close(self) -> None:
-        """Do nothing: nothing was started."""
+        """Do nothing, as nothing was started."""

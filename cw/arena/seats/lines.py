@@ -1,4 +1,4 @@
-"""The seats of programs that answer lines with lines."""
+"""The seats of programs that answer each line with a line."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ SEVERITY: Final = ("crashed", "disconnected", "oversize", "malformed", "startup"
 
 
 class LineSeat:
-    """A program that answers lines with lines."""
+    """A program that answers each line with a line."""
 
     transport: Transport = "lines"
 
     def __init__(self, bot: StdioBot) -> None:
-        """Seat a program that runs."""
+        """Seat a running program."""
         self.bot = bot
         self.owed = 0
-        """Answers to earlier questions that may still come, where lines are not numbered."""
+        """Answers to earlier questions that may still arrive, if lines are not numbered."""
         self._late: tuple[int, Fault] | None = None
-        """How many bytes had come when it was late, and how that was told."""
+        """How many bytes had arrived when it was last late, and the fault reported then."""
 
     @property
     def stderr(self) -> HeadAndTail:
@@ -68,10 +68,10 @@ class LineSeat:
                 stray.append(repr(answer.line[:EXCERPT].decode(errors="replace")))
 
     def _told(self, fault: Fault) -> Fault:
-        """Return a fault, marked if the program will answer nothing more.
+        """Return a fault, marked as lasting if the program can answer nothing more.
 
-        Of one that has written nothing since it was late the same is told again: whether it has not
-        read the line, or has not answered it, it still does what made it late.
+        If it has written nothing since it was late, repeat the earlier fault: whether it failed to
+        read the line or to answer it, it is still busy with what made it late.
         """
         if fault.kind == "timeout":
             if self._late is None or self._late[0] != self.bot.received:
@@ -85,18 +85,18 @@ class LineSeat:
 
 
 def more_severe(worst: Fault | None, other: Fault) -> Fault:
-    """Return the fault that counts of two; the first of equal ones."""
+    """Return the more severe of two faults; the first if equal."""
     faults = (worst, other) if worst else (other,)
     return min(faults, key=lambda fault: SEVERITY.index(fault.kind))
 
 
 def lines_of(stray: Sequence[str]) -> StrayLines | None:
-    """Return the lines before an answer that were none; None if there were none."""
+    """Return the stray lines before an answer, or None."""
     return StrayLines(len(stray), stray[0]) if stray else None
 
 
 class ClassSeat:
-    """A Python class or function in a process of its own: a view a line, an action a line."""
+    """A Python class or function in its own process: a view per line in, an action per line out."""
 
     transport: Transport = "in-process"
 
@@ -107,9 +107,9 @@ class ClassSeat:
         write: Callable[[Any], Json],
         read: Callable[[Json], Any],
     ) -> None:
-        """Seat a class; `write` makes the document of a view, `read` an action of a document.
+        """Seat a class; `write` encodes a view as JSON, `read` decodes an action.
 
-        `configuration` is what a function is told beside the view, with the time for the action.
+        `configuration` is passed to functions with the view, along with the time for the action.
         """
         self.lines = LineSeat(bot)
         self.configuration = configuration
@@ -122,7 +122,7 @@ class ClassSeat:
         return self.lines.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Let it act; to all other questions it agrees."""
+        """Ask it for an action; accept all other queries."""
         if not query.action:
             return Answer(None, 0.0)
         configuration = {**self.configuration, "actTimeout": query.limits.seconds}
@@ -139,7 +139,7 @@ class ClassSeat:
         )
 
     def _read(self, query: Query, reply: Reply) -> Any:
-        """Return the action of a line, or what the game calls the lack of one."""
+        """Return the action in a line, or what the game uses for a missing one."""
         try:
             value = self.read(read_json(reply.body)["action"])
         except (ProtocolError, KeyError, TypeError) as error:
@@ -152,5 +152,5 @@ class ClassSeat:
 
 
 def raised(fault: Fault) -> Fault:
-    """Return the fault of a class; where its process has ended, it has raised an exception."""
+    """Return the fault of a class; if its process ended, it raised an exception."""
     return replace(fault, cause="exception") if fault.lasting else fault

@@ -1,4 +1,4 @@
-"""Opens the seat of a bot: starts its program, waits for its service, or makes a strategy."""
+"""Opens the seat of a bot: starts its program, waits for its service, or creates a strategy."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from cw.games.wire import Transport
 RUNNER: Final = files("cw.arena") / "class_runner.py"
 
 SERVICES: Final = "cw.arena.seats.services"
-"""What asks web services, loaded with the first of them: most matches have none."""
+"""The module for web services, loaded on first use: most matches have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatContext:
-    """What is the same for all seats of a match."""
+    """What all seats of a match have in common."""
 
     game: str
     transports: Sequence[Transport]
     """How the game's bots may be reached."""
     signed_with: str | None
-    """The setting that a web service of the game must share with us, if there is one."""
+    """The setting that a web service must share with us, if the game signs its requests."""
     strategy: Callable[[str, Player], Strategy[Any, Any]]
-    """Makes a built-in strategy for a player; raises UsageError for an unknown name."""
+    """Creates a built-in strategy for a player; raises UsageError for an unknown name."""
     write_view: Callable[[Any], Json]
     read_action: Callable[[Player, Json], Any]
     policy: LaunchPolicy
     reachable_by: Callable[[str], Reachable] = lambda _: ANYWHERE
-    """Tells which addresses the web service of a name may have."""
+    """Returns the addresses allowed for the web service of a bot name."""
     client: Callable[[BotSpec, Player], Seat] | None = None
-    """Makes the seat of a program that is a client of our server."""
+    """Creates the seat of a program that is a client of our server."""
 
 
 async def open_seat(bot: BotSpec, player: Player, context: SeatContext) -> Seat:
-    """Seat a bot; raise UsageError for one that this game cannot ask.
+    """Open a bot's seat; raise UsageError if this game cannot ask it.
 
-    A program that cannot be started gets a seat that says so when it is asked.
+    A program that cannot be started gets a seat that reports the reason when asked.
     """
     if bot.kind == "builtin":
         return InProcessSeat(context.strategy(bot.target, player))
@@ -75,7 +75,7 @@ async def open_seat(bot: BotSpec, player: Player, context: SeatContext) -> Seat:
 
 
 def refuse_unsigned(bot: BotSpec, setting: str | None) -> None:
-    """Raise UsageError for a web service without the setting that its requests are signed with."""
+    """Raise UsageError if a web service lacks the setting that signs its requests."""
     if setting is not None and not bot.settings.get(setting):
         variable = VARIABLES[setting]
         raise UsageError(
@@ -86,7 +86,7 @@ def refuse_unsigned(bot: BotSpec, setting: str | None) -> None:
 
 
 def speaks_lines(bot: BotSpec, context: SeatContext) -> bool:
-    """Return whether a program is asked on its standard input: if the game or its owner says so."""
+    """Return whether a program is asked on standard input, by its settings or else by the game."""
     form = bot.settings.get("form")
     transport = form if form in ("lines", "http") else context.transports[0]
     if transport not in context.transports:

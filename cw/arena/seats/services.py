@@ -1,4 +1,4 @@
-"""Opens the seats of web services: of those that run elsewhere, and of programs that serve one."""
+"""Opens the seats of web services: those that run elsewhere, and programs that serve one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from cw.errors import UsageError
 from cw.games.rules import Fault
 
 SERVICE_READY: Final = 10.0
-"""Seconds that the program of a web service has until it listens."""
+"""Seconds that the program of a web service has until it must listen."""
 
 LOOK: Final = 0.02
-"""Seconds between two looks whether it does."""
+"""Seconds between two checks whether it listens."""
 
 KNOCKED: Final = 1.0
-"""Seconds that a look may take: a bot can stop its forwarder, which then never answers."""
+"""Time limit of a check in seconds: a bot can stop its forwarder, which then never answers."""
 
 LISTENING: Final = b"listening on "
 
@@ -41,7 +41,7 @@ QUOTED: Final = 200
 
 
 def service_at(address: str, reachable: Reachable) -> Seat:
-    """Seat a web service that runs already; raise UsageError for what is not an address."""
+    """Seat a web service that is already running; raise UsageError if the address is invalid."""
     if not reachable.takes(address):
         return FailedSeat("http", Fault("disconnected", PLAIN, "forbidden"))
     return HttpSeat(HttpBot(address, reachable=reachable))
@@ -70,9 +70,9 @@ async def open_service(bot: BotSpec, policy: LaunchPolicy, stack: ExitStack) -> 
 
 
 async def wait_until_ready(program: StdioBot, port: int, tunnel: Path | None) -> str | Fault:
-    """Return the address of a service once it says where it listens, or its port is open.
+    """Return the address of a service once it prints it, or once its port is open.
 
-    The fault is `startup`: it has ended, says what is not an address, or is not ready in time.
+    The fault is `startup`: it ended, printed an invalid address, or is not ready in time.
     """
     clock = asyncio.get_running_loop().time
     until = clock() + SERVICE_READY
@@ -95,9 +95,9 @@ async def wait_until_ready(program: StdioBot, port: int, tunnel: Path | None) ->
 
 
 def own_address(address: str) -> str | Fault:
-    """Return the address that a program says it listens on, if it is one of its own machine.
+    """Return the address that a program claims to listen on, if it is on its own machine.
 
-    It could else have us send requests to whomever it likes.
+    Otherwise it could make us send requests to anybody.
     """
     try:
         base = read_base(address)
@@ -113,7 +113,7 @@ def own_address(address: str) -> str | Fault:
 
 
 async def accepts(port: int, tunnel: Path | None) -> bool:
-    """Return whether a port accepts connections, of this machine or behind a tunnel."""
+    """Return whether a port accepts connections, on this machine or behind a tunnel."""
     try:
         async with asyncio.timeout(KNOCKED):
             if tunnel:
@@ -126,7 +126,7 @@ async def accepts(port: int, tunnel: Path | None) -> bool:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on now."""
+    """Return a currently unused port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

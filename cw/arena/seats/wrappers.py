@@ -16,14 +16,14 @@ from cw.games.rules import Fault
 from cw.games.wire import Query, Transport
 
 ASKED_IN: Final = 10
-"""Of so many turns a bot that has long been late is asked in one."""
+"""A bot that has long been late is asked in one out of this many turns."""
 
 
 class PacedSeat:
-    """A seat that slows down its answers, for spectators."""
+    """A seat that slows its answers down for spectators."""
 
     def __init__(self, seat: Seat, pace: float) -> None:
-        """Let every action take `pace` seconds or more."""
+        """Make every action take at least `pace` seconds."""
         self.seat = seat
         self.pace = pace
         self.transport = seat.transport
@@ -34,7 +34,7 @@ class PacedSeat:
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Ask, and wait if the answer came soon; the bot's own time stays what it was."""
+        """Ask, and delay an early answer; the bot's own time is not affected."""
         clock = asyncio.get_running_loop().time
         began = clock()
         answer = await self.seat.ask(query, look)
@@ -48,21 +48,22 @@ class PacedSeat:
 
 
 class ImpatientSeat:
-    """A seat that is not asked in every turn once its bot has long been late.
+    """A seat that skips most turns once its bot has long been late.
 
-    A loop without end would else take the whole time of each turn to the end of the match.
+    Otherwise a bot in an endless loop would use up the whole time limit in every turn to the end of
+    the match.
     """
 
     def __init__(self, seat: Seat, patience: int) -> None:
-        """Ask in one turn of ASKED_IN after `patience` turns in a row without an answer in time."""
+        """After `patience` late turns in a row, ask in only one turn of ASKED_IN."""
         self.seat = seat
         self.patience = patience
         self.transport = seat.transport
         self._late = 0
-        """Turns in a row, of those in which it was asked, without an answer in time."""
+        """Number of consecutive late answers, counting only turns in which it was asked."""
         self._skipped = 0
         self._fault: Fault | None = None
-        """That of the last one."""
+        """The last of these faults."""
 
     @property
     def stderr(self) -> HeadAndTail:
@@ -70,7 +71,7 @@ class ImpatientSeat:
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Ask, or say the same as in the last turn in which it was asked."""
+        """Ask, or repeat the fault of the last turn in which it was asked."""
         if not query.action:
             return await self.seat.ask(query, look)
         if self._fault and self._late >= self.patience and self._skipped < ASKED_IN - 1:
@@ -92,20 +93,20 @@ class Meter(Protocol):
     """Measures the processor time of the bots of a match, and makes them pause."""
 
     async def rest(self) -> None:
-        """Wait until a bot may think."""
+        """Wait until a bot may compute."""
 
     def think(self, began: float) -> None:
-        """Note a thought that began at a moment of `perf_counter` and ends now."""
+        """Record a computation from `began`, a time of `perf_counter`, until now."""
 
     def turn(self) -> None:
-        """Note that a turn has been played."""
+        """Record that a turn has been played."""
 
 
 class MeteredSeat:
-    """A seat of a bot in this process whose processor time is measured."""
+    """A seat that measures the processor time of a bot in this process."""
 
     def __init__(self, seat: Seat, meter: Meter) -> None:
-        """Measure a seat."""
+        """Measure the bot in a seat."""
         self.seat = seat
         self.meter = meter
         self.transport = seat.transport
@@ -116,7 +117,7 @@ class MeteredSeat:
         return self.seat.stderr
 
     async def ask(self, query: Query, look: Look) -> Answer:
-        """Ask once the bot may think."""
+        """Ask once the bot may compute."""
         if not query.action:
             return await self.seat.ask(query, look)
         await self.meter.rest()
@@ -131,10 +132,10 @@ class MeteredSeat:
 
 
 class FailedSeat:
-    """The seat of a bot that could not be started: each question gets the reason."""
+    """The seat of a bot that could not be started: every query gets the reason."""
 
     def __init__(self, transport: Transport, fault: Fault, program: StdioBot | None = None) -> None:
-        """Keep the reason."""
+        """Store the reason."""
         self.transport = transport
         self.fault = replace(fault, lasting=True)
         self.program = program
@@ -149,14 +150,14 @@ class FailedSeat:
         return Answer(query.explain(self.fault), 0.0)
 
     async def close(self) -> None:
-        """Do nothing: nothing runs."""
+        """Do nothing, as nothing is running."""
 
 
 class SandboxedSeat:
-    """A seat whose program runs in a sandbox that goes with it."""
+    """A seat whose program runs in a sandbox that it owns."""
 
     def __init__(self, seat: Seat, box: ExitStack) -> None:
-        """Take over the sandbox."""
+        """Take ownership of the sandbox."""
         self.seat = seat
         self.box = box
         self.transport = seat.transport

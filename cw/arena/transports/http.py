@@ -1,4 +1,4 @@
-"""A bot that is a web service: our requests to it, one at a time, and its answers."""
+"""A bot that is a web service: sends requests one at a time, and reads the answers."""
 
 from __future__ import annotations
 
@@ -29,27 +29,26 @@ from cw.games.rules import Fault
 from cw.games.wire import QueryLimits, Reply, Request
 
 MOST_HEAD: Final = 32 * 1024
-"""Bytes of the headers of an answer; they may be 128 lines."""
+"""Bytes of the headers of an answer, which may have 128 lines."""
 
 LARGE: Final = 64 * 1024
-"""Bytes of a request body from which on it is sent in pieces."""
+"""Request bodies of at least this many bytes are sent in pieces."""
 
 KEEPALIVE: Final = 300.0
-"""Seconds that an idle connection is kept."""
+"""Seconds that an idle connection is kept open."""
 
 
 class HttpBot:
-    """A web service at a base address; it is asked one request at a time, then closed.
+    """A web service at a base address, asked one request at a time; must be closed.
 
-    One connection is kept between requests where the bot allows it. When a kept one turns out to be
-    closed before any byte of the answer, the request is sent once more on a fresh one. (Windows
-    does not tell whether a byte came; there it is sent once more in any case.) `keep=False` takes a
-    fresh connection for each request. `reachable` says which addresses it may have, also
-    those that its name resolves to. Proxies of the environment, cookies and redirects are ignored.
-    `door` is the Unix socket through which a service in a network of its own is reached; of its
-    address only the port counts then.
+    One connection is kept between requests if the bot allows it. If a kept one turns out to have
+    been closed before any byte of the answer, the request is sent once more on a fresh one.
+    (Windows does not tell whether a byte came; there it is always sent once more.) `keep=False`
+    uses a fresh connection for each request. `reachable` limits its addresses, including those that
+    its name resolves to. Proxies of the environment, cookies and redirects are ignored. `door` is
+    the Unix socket of a service in its own network; only the port of its address counts then.
 
-    To be made in an event loop. Raises UsageError for a base that is not an address of a server.
+    Must be created in an event loop. Raises UsageError if the base is not a server's address.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class HttpBot:
         keep: bool = True,
         door: Path | None = None,
     ) -> None:
-        """Open no connection yet."""
+        """Prepare the client; no connection is opened yet."""
         self.base = check_base(base)
         self._traffic = Traffic()
         # One request at a time: bots may keep state per match without locks of their own.
@@ -68,8 +67,8 @@ class HttpBot:
         options = {"keepalive_timeout": KEEPALIVE} if keep else {"force_close": True}
         self._session = aiohttp.ClientSession(
             connector=_connector(door, self._traffic, reachable, options),
-            # No cookies, decompression or redirects: a bot cannot make us remember, unpack or call
-            # anything.
+            # No cookies, decompression or redirects: a bot cannot make us remember, unpack or
+            # request anything.
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             max_line_size=MOST_HEAD,
@@ -96,11 +95,11 @@ class HttpBot:
     async def request(self, request: Request, limits: QueryLimits) -> Reply | Fault:
         """Send a request to `base + path`; return the whole reply, whatever its status.
 
-        Headers are sent as they are spelled, besides Host, Content-Length and
-        `Accept-Encoding: identity`. A request waits, without a clock, until the one before it is
-        done; `limits` without `grace` hold from then on, and `connect_seconds` bounds looking up
-        the name and connecting. Kinds of faults: `timeout`, `disconnected`, `malformed` (no HTTP,
-        or compressed) and `oversize`, each with its cause.
+        Headers are sent exactly as spelled, in addition to Host, Content-Length and
+        `Accept-Encoding: identity`. A request waits, untimed, until the one before it is done; from
+        then on `limits` without `grace` apply, and `connect_seconds` bounds name lookup and
+        connecting. Kinds of faults: `timeout`, `disconnected`, `malformed` (not HTTP, or
+        compressed) and `oversize`, each with its cause.
         """
         exchange = Exchange(request, limits)
         async with self._turn:
@@ -123,7 +122,7 @@ class HttpBot:
     async def _ask(
         self, exchange: Exchange, progress: RequestProgress
     ) -> aiohttp.ClientResponse | Fault:
-        """Send the request, and once more if a kept connection had been closed meanwhile."""
+        """Send the request; retry once if a kept connection had been closed meanwhile."""
         before = self._traffic.received
         try:
             return await self._exchange(exchange, progress)
@@ -163,7 +162,7 @@ class HttpBot:
 def _connector(
     door: Path | None, traffic: Traffic, reachable: Reachable, options: Mapping[str, Any]
 ) -> aiohttp.BaseConnector:
-    """Return what connects to a service, by the address or through a door."""
+    """Return the connector for a service, by address or through a door."""
     if door is not None:
         return TunnelConnector(door, traffic, **options)
     return aiohttp.TCPConnector(
@@ -174,12 +173,12 @@ def _connector(
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
-    """Return a body in the form that lets the event loop breathe while it is sent."""
+    """Return a body in a form that does not block the event loop while it is sent."""
     return io.BytesIO(body) if body is not None and len(body) > LARGE else body
 
 
 def _tracing() -> aiohttp.TraceConfig:
-    """Note in the RequestProgress of each request how far it is."""
+    """Record the progress of each request in its RequestProgress."""
     config = aiohttp.TraceConfig()
 
     def note(phase: Phase, reused: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""What can go wrong with a request to a bot, and the sentences that say so."""
+"""What can go wrong with a request to a bot, and the messages that say so."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.games.rules import Fault
 from cw.games.wire import QueryLimits, Request
 
 TOO_LARGE: Final = ("Got more than", "Too many headers")
-"""How the messages of aiohttp about an oversized head begin."""
+"""Prefixes of aiohttp's messages about an oversized head."""
 
 NO_ROUTE: Final = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT)
 QUOTED: Final = 200
@@ -30,25 +30,25 @@ Cause: TypeAlias = Literal[
     "compressed",
     "oversize",
 ]
-"""What went wrong, finer than the kind of a fault.
+"""What went wrong, in more detail than the kind of a fault.
 
 The name has no address; no connection in time or no route; nobody listens there; the address is
-private and may not be asked; TLS failed; connected, but late; closed or reset before the answer
-was complete; no HTTP; a compressed body; head or body above its cap.
+private and not allowed; TLS failed; connected, but late; closed or reset before the answer was
+complete; not HTTP; a compressed body; head or body too large.
 """
 
 Phase: TypeAlias = Literal["resolving", "connecting", "asking", "reading"]
 
 
 class Exchange(NamedTuple):
-    """A request, and how much time and room the reply has."""
+    """A request, and the time and size limits of its reply."""
 
     request: Request
     limits: QueryLimits
 
     @property
     def name(self) -> str:
-        """The request in a sentence."""
+        """The request as named in messages."""
         return f"{self.request.method} {self.request.path.partition('?')[0]}"
 
 
@@ -62,7 +62,7 @@ class RequestProgress:
 
 
 def late(exchange: Exchange, progress: RequestProgress) -> Fault:
-    """Say what a request was waiting for when its time was up."""
+    """Return the fault for a time-out, by what the request was waiting for."""
     seconds = exchange.limits.seconds
     if progress.phase in ("resolving", "connecting"):
         seconds = min(seconds, exchange.limits.connect_seconds or seconds)
@@ -83,24 +83,24 @@ def _waiting(exchange: Exchange, progress: RequestProgress) -> tuple[str, Cause]
 
 
 def large_head(exchange: Exchange, why: str) -> Fault:
-    """Say that the headers of an answer are too large."""
+    """Return the fault for headers that are too large."""
     return Fault("oversize", f"the headers of the answer to {exchange.name}: {why}", "oversize")
 
 
 def large_body(exchange: Exchange) -> Fault:
-    """Say that the body of an answer is too large."""
+    """Return the fault for a body that is too large."""
     detail = f"the answer to {exchange.name} is longer than {exchange.limits.most_body} bytes"
     return Fault("oversize", detail, "oversize")
 
 
 def compressed(exchange: Exchange, coding: str) -> Fault:
-    """Say that an answer is compressed."""
+    """Return the fault for a compressed answer."""
     why = f"compressed (Content-Encoding: {plain(coding)}), which was not asked for"
     return Fault("malformed", f"the answer to {exchange.name} is {why}", "compressed")
 
 
 def failed(exchange: Exchange, error: Exception) -> Fault:
-    """Say why a request has failed."""
+    """Return the fault for a request that failed with an exception."""
     match error:
         case aiohttp.ClientConnectorDNSError() | aiohttp.InvalidURL() | UnicodeError():
             return _gone(f"the bot's name has no address: {error}", "unresolved")
@@ -136,5 +136,5 @@ def _unreadable(exchange: Exchange, error: aiohttp.ClientResponseError) -> Fault
 
 
 def plain(header: str) -> str:
-    """Return text of a header with `?` for bytes that are no UTF-8, so that it can be written."""
+    """Return a header as text, with `?` for bytes that are not UTF-8, so that it can be written."""
     return header.encode(errors="replace").decode()

@@ -1,4 +1,4 @@
-"""Incoming bytes of a bot, without I/O: split into lines, or kept as head and tail."""
+"""A bot's incoming bytes, without I/O: split into lines, or kept as head and tail."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Final
 
 EXCERPT: Final = 200
-"""The bytes of a line that a message quotes."""
+"""Bytes of a line that a message quotes."""
 
 MOST_STAMPS: Final = 64
-"""The most chunks with line ends that are buffered: tiny ones take more memory than their bytes."""
+"""Maximum number of buffered chunks with line ends: tiny ones take more memory than their bytes."""
 
 LINE_ENDS: Final = re.compile(rb"[\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line without its end, and the time in seconds when its last byte came."""
+    """A line without its end, and the time in seconds when its last byte arrived."""
 
     text: bytes
     time: float
@@ -26,7 +26,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """The first bytes of a line that is too long; the rest of it is dropped as it comes."""
+    """The first bytes of a line that is too long; the rest is dropped as it arrives."""
 
     start: bytes
 
@@ -34,8 +34,8 @@ class TooLong:
 class LineBuffer:
     """Splits bytes into lines on demand, and buffers little more than one line of `cap` bytes.
 
-    Lines end in LF or CR LF. Empty lines are skipped. What is longer than `cap` is never stored as
-    a whole, so a bot cannot use up our memory.
+    Lines end in LF or CR LF. Empty lines are skipped. A line longer than `cap` is never stored as a
+    whole, so a bot cannot use up our memory.
     """
 
     def __init__(self, cap: int) -> None:
@@ -43,13 +43,13 @@ class LineBuffer:
         self.cap = cap
         self._bytes = bytearray()
         self._searched = 0
-        """The number of buffered bytes without a line end, which are not searched again."""
+        """The number of buffered bytes known to contain no line end; not searched again."""
         self._start = 0
         """The position of the first buffered byte in the stream."""
         self._stamps: deque[tuple[int, float]] = deque()
-        """For every chunk with a line end: the position after it in the stream, and its time."""
+        """For every chunk with a line end: the stream position after it, and its time."""
         self._dropping = False
-        """Whether the bytes up to the next line end belong to a line that is dropped."""
+        """Whether the bytes up to the next line end belong to a dropped line."""
 
     @property
     def full(self) -> bool:
@@ -62,19 +62,19 @@ class LineBuffer:
         return bytes(self._bytes[:EXCERPT])
 
     def feed(self, data: bytes, now: float) -> None:
-        """Add bytes that came at `now`."""
+        """Add bytes that arrived at `now`."""
         self._bytes += data
         if b"\n" in data:
             self._stamps.append((self._start + len(self._bytes), now))
 
     def take(self) -> Line | TooLong | None:
-        """Remove and return the oldest complete line, or one too long; None if there is none."""
+        """Remove and return the oldest complete or overlong line; None if there is none yet."""
         if not self._bytes:
             return None
         self._drop_rest()
         self._cut(_leading_line_ends(self._bytes))
         end = self._bytes.find(b"\n", self._searched)
-        # Otherwise a line that comes byte by byte would be searched in quadratic time.
+        # Otherwise a line that arrives byte by byte would be searched in quadratic time.
         self._searched = len(self._bytes) if end < 0 else 0
         if (len(self._bytes) if end < 0 else end) > self.cap:
             return self._too_long()
@@ -88,7 +88,7 @@ class LineBuffer:
         return Line(text, now) if text else None
 
     def discard(self) -> int:
-        """Drop all that came, and the rest of an unfinished line; return the number of lines."""
+        """Drop everything so far and the rest of an unfinished line; return the number of lines."""
         lines = 0
         while self.take() is not None:
             lines += 1
@@ -113,14 +113,14 @@ class LineBuffer:
         return line
 
     def _drop_rest(self) -> None:
-        """Drop the rest of a line that is being dropped, as far as it has come."""
+        """Drop the rest of a dropped line, as far as it has arrived."""
         if self._dropping:
             end = self._bytes.find(b"\n")
             self._dropping = end < 0
             self._cut(len(self._bytes) if end < 0 else end + 1)
 
     def _cut(self, length: int) -> None:
-        """Remove the first bytes from the buffer, and the stamps that belong to them."""
+        """Remove the first bytes from the buffer, and their stamps."""
         if length:
             del self._bytes[:length]
             self._start += length
@@ -132,7 +132,7 @@ class LineBuffer:
 def _leading_line_ends(data: bytearray) -> int:
     """Return the number of leading CR and LF bytes.
 
-    A match copies nothing, unlike lstrip, so that a flood of empty lines takes linear time.
+    Unlike lstrip, a match copies nothing, so a flood of empty lines takes linear time.
     """
     match = LINE_ENDS.match(data)
     return match.end() if match else 0
@@ -142,10 +142,10 @@ class HeadAndTail:
     """The first and the last `size` bytes of a stream of any length."""
 
     def __init__(self, size: int) -> None:
-        """Start with nothing."""
+        """Create it empty."""
         self.size = size
         self.length = 0
-        """The number of bytes that came."""
+        """The number of bytes fed."""
         self._head = bytearray()
         self._tail = b""
 
@@ -157,18 +157,18 @@ class HeadAndTail:
         self._tail = (self._tail + data[room:])[-self.size :]
 
     def text(self) -> str:
-        """Return head and tail, with a line between them that says how many bytes are left out."""
+        """Return head and tail, with a line between them that says how many bytes were left out."""
         return self._until(self.length).decode(errors="replace")
 
     def place(self, position: int) -> int:
-        """Return where in the text the byte at a position of the stream stands.
+        """Return the index in the text for a position of the stream.
 
-        If it is left out, this is the end of the line that says so.
+        For bytes that were left out, this is the end of the line that says so.
         """
         return len(self._until(position).decode(errors="replace"))
 
     def _until(self, position: int) -> bytes:
-        """Return what the text holds of the bytes before a position."""
+        """Return the part of the text before a position of the stream."""
         if position <= len(self._head):
             return bytes(self._head[:position])
         left_out = self.length - len(self._head) - len(self._tail)
@@ -177,10 +177,10 @@ class HeadAndTail:
         return bytes(self._head) + gap + self._tail[:after]
 
     def end(self, length: int) -> str:
-        """Return the last bytes as text, at most `length`, without blank lines around them."""
+        """Return the last bytes as text, at most `length`, without surrounding blank lines."""
         content = bytes(self._head[-length:]) + self._tail
         return content[-length:].decode(errors="replace").rstrip().lstrip("\r\n")
 
 
 SILENT: Final = HeadAndTail(0)
-"""What a bot without a program has written."""
+"""The output of a bot without a program."""

@@ -1,8 +1,8 @@
-"""The networks that are not public: those that IANA keeps for special purposes, on any Python.
+"""Networks that are not public: IANA's special-purpose ones, the same on any Python version.
 
-After the registries of special-purpose addresses of IPv4 and IPv6, in which Pythons differ from
-each other. Of a block whose parts are partly reachable, such as 192.0.0.0/24, all is left out: what
-can be reached there are routers and relays near by, and no bot.
+From the IANA registries of special-purpose IPv4 and IPv6 addresses, on which Python versions
+differ. Blocks with a few reachable parts, such as 192.0.0.0/24, are excluded as a whole: what can
+be reached there are nearby routers and relays, not bots.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SPECIAL_IPV4: Final = tuple(
             "172.16.0.0/12",  # private use
             "192.0.0.0/24",  # protocol assignments
             "192.0.2.0/24",  # documentation
-            "192.31.196.0/24",  # AS112: name servers near by
-            "192.52.193.0/24",  # AMT: relays near by
+            "192.31.196.0/24",  # AS112: nearby name servers
+            "192.52.193.0/24",  # AMT: nearby relays
             "192.88.99.0/24",  # 6to4 relays, deprecated
             "192.168.0.0/16",  # private use
             "192.175.48.0/24",  # AS112
@@ -37,7 +37,7 @@ SPECIAL_IPV4: Final = tuple(
 )
 
 GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
-"""Where all addresses of the open internet are; the rest of IPv6 is special or not allocated."""
+"""All addresses of the public internet; the rest of IPv6 is special or not allocated."""
 
 SPECIAL_IPV6: Final = tuple(
     map(
@@ -50,13 +50,13 @@ SPECIAL_IPV6: Final = tuple(
         ),
     )
 )
-"""What is special within `GLOBAL_UNICAST`, but for 6to4, which wraps an address of IPv4."""
+"""Special networks within `GLOBAL_UNICAST`, except 6to4, which wraps an IPv4 address."""
 
 NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is one of the open internet, also when it wraps one of IPv4.
+    """Return whether an address is public, looking inside one that wraps an IPv4 address.
 
     Raises ValueError for a text that is not an address.
     """

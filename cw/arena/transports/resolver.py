@@ -1,4 +1,4 @@
-"""Looks up the names of bots where not every address is allowed, and reveals no internal name."""
+"""Resolves names where not every address is allowed, without revealing internal names."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from aiohttp.resolver import ThreadedResolver
 from cw.arena.transports.sockets import Reachable
 
 REFUSED_AFTER: Final = 2.0
-"""Seconds after which any name without an allowed address is refused, however soon that is known.
+"""Seconds after which a name without an allowed address is refused, however early that is known.
 
-Otherwise the time would tell whether a name exists in the network of this machine.
+Otherwise the delay would reveal whether a name exists in this machine's network.
 """
 
 NOT_HERE: Final = "the name has no address that bots may have here"
 
 
 class QuietResolver(AbstractResolver):
-    """Resolves names to the allowed ones of their addresses.
+    """Resolves names to the allowed ones among their addresses.
 
     A name that does not resolve and one whose addresses are internal are refused alike: with the
     same error, after the same time.
     """
 
     def __init__(self, reachable: Reachable) -> None:
-        """Resolve to addresses that are reachable."""
+        """Resolve to reachable addresses only."""
         self._reachable = reachable
         self._resolver = ThreadedResolver()
 
@@ -51,5 +51,5 @@ class QuietResolver(AbstractResolver):
         return allowed
 
     async def close(self) -> None:
-        """Close what looks names up."""
+        """Close the underlying resolver."""
         await self._resolver.close()

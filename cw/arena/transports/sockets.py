@@ -1,4 +1,4 @@
-"""The sockets to bots that are web services: which addresses they may reach, and traffic."""
+"""The sockets to bots that are web services: allowed addresses, and counted traffic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
 UNIX: Final[int] = getattr(socket, "AF_UNIX", socket.AF_UNSPEC)
-"""The family of sockets in the file system; Python knows none of them on Windows."""
+"""The family of Unix sockets, which Python does not support on Windows."""
 
 AddressInfo = tuple[
     int | socket.AddressFamily,
@@ -25,13 +25,13 @@ AddressInfo = tuple[
     str,
     tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes],
 ]
-"""An entry of what `socket.getaddrinfo` gives."""
+"""An entry returned by `socket.getaddrinfo`."""
 
 
 def bound_unix(path: Path) -> socket.socket:
-    """Return a Unix socket that is bound to a path; raise Failure if that cannot be.
+    """Return a Unix socket bound to a path; raise Failure if impossible.
 
-    Systems take about 100 bytes of a path.
+    Systems accept paths of about 100 bytes.
     """
     listener = socket.socket(UNIX)
     try:
@@ -49,13 +49,13 @@ class Forbidden(OSError):
     """An address that this machine does not connect to."""
 
     def __init__(self, address: str) -> None:
-        """Name the address."""
+        """Create the error for an address."""
         super().__init__(errno.EACCES, f"{address} is a private address, which is not allowed here")
 
 
 @dataclass(slots=True)
 class Traffic:
-    """How many bytes came in over the sockets that count here."""
+    """How many bytes arrived over its sockets."""
 
     received: int = 0
 
@@ -63,15 +63,15 @@ class Traffic:
 class CountingSocket(socket.socket):
     """A socket that counts what it receives and acknowledges it at once.
 
-    Many small servers send the head and the body of an answer apart, and hold the body back until
-    the head is acknowledged; kernels delay that by 40 ms on a connection that is kept. Linux can be
+    Many small servers send the head and the body of an answer separately, and hold the body back
+    until the head is acknowledged; kernels delay that by 40 ms on a kept connection. Linux can be
     told not to, again after every transfer.
     """
 
     traffic: Traffic
 
     def send(self, data: ReadableBuffer, flags: int = 0, /) -> int:
-        """Send, and be ready to acknowledge the answer."""
+        """Send, and prepare to acknowledge the answer at once."""
         sent = super().send(data, flags)
         self._acknowledge_soon()
         return sent
@@ -104,11 +104,11 @@ class Reachable(NamedTuple):
     """Which addresses bots may have."""
 
     private: bool = True
-    """Whether loopback and private addresses are among them."""
+    """Whether loopback and private addresses are allowed."""
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
-    """Networks whose addresses are, whatever `private` says."""
+    """Networks whose addresses are allowed regardless of `private`."""
     https: bool = False
-    """Whether only web services at `https://` are asked."""
+    """Whether only `https://` services are asked."""
 
     def takes(self, url: str) -> bool:
         """Return whether the scheme of an address is allowed."""
@@ -125,9 +125,9 @@ ANYWHERE: Final = Reachable()
 
 
 def open_socket(info: AddressInfo, traffic: Traffic, reachable: Reachable) -> CountingSocket:
-    """Make the socket for an address that a name has resolved to; raise Forbidden if it must not.
+    """Create the socket for an address that a name resolved to; raise Forbidden if not allowed.
 
-    This is the very address that is connected to next, so no second look at the name can change it.
+    This is the very address that is connected to next, so a second lookup cannot change it.
     """
     family, kind, protocol, _, address = info
     # Checked after resolution, on the address that is connected to: no DNS rebinding between check

@@ -15,7 +15,7 @@ LINE_CAP: Final = 64 * 1024
 FLOOD_CAP: Final = 1024 * 1024
 
 PASSES: Final = 3
-"""Rounds of the event loop in which what already lies in a pipe is read."""
+"""Iterations of the event loop in which the pending bytes of a pipe are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +26,31 @@ class Answer:
     seconds: float
     """From the last byte of the request in the bot's pipe to the last byte of the line read here.
 
-    Below 0 for a line that was there before the request.
+    Below 0 if the line was there before the request.
     """
     complete: bool = True
-    """False for the last bytes before end of file, if no line end came after them."""
+    """False for the last bytes before end of file without a line end."""
 
 
 class StdioBot(Program):
     """A program that speaks lines: `send` and `receive`, or `exchange` one for another.
 
-    Lines that it writes stay in order and are held until they are taken; when more than `line_cap`
-    bytes wait, reading stops, and the program's writes block. `flood_cap` bounds the bytes that may
-    come between two requests before the bot is ended.
+    Its lines stay in order and are held until they are taken; when more than `line_cap` bytes wait,
+    reading stops, and the program's writes block. `flood_cap` bounds the bytes that may arrive
+    between two requests before the bot is ended.
 
-    Nothing raises for what a bot does: each method gives a Fault instead. Once `gone` is a fault,
-    the bot is asked nothing more, and gives that fault after the last lines it has written.
+    Nothing raises for what a bot does: each method returns a Fault instead. Once `gone` is a fault,
+    the bot is asked nothing more, and returns that fault after the last lines it wrote.
     """
 
     def __init__(
         self, line_cap: int = LINE_CAP, flood_cap: int = FLOOD_CAP, bounds: Bounds = UNBOUND
     ) -> None:
-        """Prepare for a program; `start` starts it."""
+        """Prepare a program; `start` starts it."""
         super().__init__(bounds)
         self.flood_cap = flood_cap
         self.received = 0
-        """Bytes of standard output that were read in all."""
+        """Total bytes read from standard output."""
         self.unasked = 0
         """Lines that `exchange` dropped because they were there before the request."""
         self._lines = LineBuffer(line_cap)
@@ -62,17 +62,17 @@ class StdioBot(Program):
 
     @property
     def gone(self) -> Fault | None:
-        """Why the bot can do nothing more; None while it can, as far as is known yet."""
+        """Why the bot can do nothing more, or None if it can, as far as is known yet."""
         if self._flooded:
             detail = f"it wrote more than {self.flood_cap} bytes without an answer, and was ended"
             return Fault("oversize", detail)
         return super().gone
 
     async def send(self, line: bytes, seconds: float) -> Fault | None:
-        """Write a line, given without its end; None once all of it is in the bot's pipe.
+        """Write a line, given without its end; return None once all of it is in the bot's pipe.
 
-        The fault `timeout` if the bot did not take it in within `seconds`. What is left of the
-        line is then sent before anything else: as long as it is not, a further line is not sent.
+        The fault `timeout` if the bot did not take it in within `seconds`. The rest of the line is
+        then sent before anything else: until that is done, no further line is sent.
         """
         until = self._loop.time() + seconds
         if not await self._drain(until):
@@ -89,11 +89,11 @@ class StdioBot(Program):
         return None
 
     async def receive(self, seconds: float) -> Answer | Fault:
-        """Take the oldest line that was not taken, whenever it came; wait up to `seconds` for one.
+        """Take the oldest line not yet taken, whenever it arrived; wait up to `seconds` for one.
 
-        What lies in the pipe when the time is up still counts, so 0 seconds is a look. Kinds:
-        `timeout`; `oversize` for a line above the cap, after which one can go on receiving; and
-        whatever made the bot `gone`. To learn how it ended may take 0.5 s more, once.
+        Bytes in the pipe when the time is up still count, so 0 seconds is a poll. Kinds: `timeout`;
+        `oversize` for a line above the cap, after which receiving may go on; and whatever made the
+        bot `gone`. To learn how it ended may take 0.5 s more, once.
         """
         until = self._loop.time() + seconds
         while (answer := self._take()) is None:
@@ -109,11 +109,12 @@ class StdioBot(Program):
         return answer
 
     async def exchange(self, line: bytes, seconds: float) -> Answer | Fault:
-        """Send a line and give the first one that begins after it was sent.
+        """Send a line; return the first line that begins after it was sent.
 
-        Lines that came before are dropped and counted in `unasked`; so are second answers and late
-        ones, when the next request is sent. A late answer that comes after the next request cannot
-        be told from the answer to it: where answers carry a nonce, `send` and `receive` instead.
+        Lines that arrived earlier are dropped and counted in `unasked`; so are second and late
+        answers, when the next request is sent. A late answer that arrives after the next request
+        cannot be told from the answer to it: where answers carry a nonce, use `send` and `receive`
+        instead.
         """
         until = self._loop.time() + seconds
         await self._discard()
@@ -121,7 +122,7 @@ class StdioBot(Program):
         return fault or await self.receive(until - self._loop.time())
 
     def ignore_output(self) -> HeadAndTail:
-        """Read no more lines: all further output goes to the head and tail that is given back."""
+        """Read no more lines: all further output goes to the head and tail returned."""
         if self._log is None:
             self._log = HeadAndTail(STDERR_BYTES)
             self._lines.discard()
@@ -129,7 +130,7 @@ class StdioBot(Program):
         return self._log
 
     def keep_output(self) -> None:
-        """Read no more lines: what the program writes is kept with its standard error, in order."""
+        """Read no more lines: keep the program's output with its standard error, in order."""
         while (line := self._lines.take()) is not None:
             self.stderr.feed((line.start if isinstance(line, TooLong) else line.text) + b"\n")
         rest = self._lines.rest(self._loop.time())
@@ -138,7 +139,7 @@ class StdioBot(Program):
         self._resume()
 
     def resume_writing(self) -> None:
-        """Take note that all of a request is in the pipe."""
+        """Record that all of a request is in the pipe."""
         self._drained = self._loop.time()
         self._change.set()
 
@@ -163,7 +164,7 @@ class StdioBot(Program):
         self._paused = False
 
     def _take(self) -> Answer | Fault | None:
-        """Return what can be given without waiting."""
+        """Return what is available without waiting."""
         # Short lines never fill the line buffer, so a flood of them is counted in bytes since the
         # request.
         if self._since_request > self.flood_cap and not self._flooded:
@@ -181,30 +182,30 @@ class StdioBot(Program):
         return Answer(line.text, line.time - self._requested)
 
     def _rest(self) -> Answer | None:
-        """Return what came without a line end before end of file."""
+        """Return the bytes before end of file that had no line end."""
         rest = self._lines.rest(self._loop.time())
         if rest is None:
             return None
         return Answer(rest.text, rest.time - self._requested, complete=False)
 
     async def _why_gone(self) -> Fault | None:
-        """Return the reason with the exit code, if it comes in a moment."""
+        """Return the reason, with the exit code if it becomes known in a moment."""
         if self.gone is not None:
             await self._settle()
         return self.gone
 
     async def _last_look(self) -> Answer | Fault | None:
-        """Read once more what already lies in the pipe."""
+        """Read once more the pending bytes in the pipe."""
         await self.take_in()
         return self._take()
 
     async def take_in(self) -> None:
-        """Take in what already lies in the pipes."""
+        """Read the pending bytes in the pipes."""
         for _ in range(PASSES):
             await asyncio.sleep(0)
 
     async def _discard(self) -> None:
-        """Drop all that came, also what still lies in the pipe, as far as the flood cap."""
+        """Drop everything so far, including pending bytes in the pipe, up to the flood cap."""
         # Bounded, since a bot may write faster than we discard.
         before, limit = -1, self.received + self.flood_cap
         while before < self.received < limit:
@@ -214,7 +215,7 @@ class StdioBot(Program):
             self.unasked += self._lines.discard()
 
     async def _drain(self, until: float) -> bool:
-        """Wait until all that was written is in the pipe; tell whether it is."""
+        """Wait until all written bytes are in the pipe; return whether they are."""
         while self.gone is None and self._stdin.get_write_buffer_size():
             left = until - self._loop.time()
             if left <= 0:

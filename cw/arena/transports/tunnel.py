@@ -1,4 +1,4 @@
-"""The way to a web service in a network of its own: through the Unix socket of its forwarder."""
+"""Connects to a web service in its own network, through the Unix socket of its forwarder."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from aiohttp.client_proto import ResponseHandler
 from cw.arena.transports.sockets import UNIX, CountingSocket, Traffic
 
 OPEN: Final = b"+"
-"""What the forwarder says when the port accepts connections."""
+"""The forwarder's reply if the port accepts connections."""
 
 
 class TunnelConnector(aiohttp.BaseConnector):
     """Connects to the ports of a service through the Unix socket of its forwarder.
 
-    Of an address only the port counts.
+    Only the port of an address counts.
     """
 
     def __init__(self, door: Path, traffic: Traffic, **options: Any) -> None:
-        """Open no connection yet; `options` are those of aiohttp's connectors."""
+        """Store the door; `options` are those of aiohttp's connectors."""
         super().__init__(**options)
         self._door = door
         self._traffic = traffic

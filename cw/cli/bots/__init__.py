@@ -30,17 +30,17 @@ COMMANDS: Final[Mapping[str, Place]] = {
 
 
 def refuse_unknown(name: str) -> None:
-    """Raise UsageError for what is neither a game nor a command below `cw bots`."""
+    """Raise UsageError if a name is neither a game nor a subcommand of `cw bots`."""
     names = [*game_entries(), *COMMANDS]
     if name not in names:
         raise UsageError(f"there is no game or command {short(name)}; {choices(name, names)}")
 
 
 class Listing(LazyGroup):
-    """A group in which the name of a game, or nothing, asks for the list."""
+    """A group that runs `list` without arguments, and for the name of a game."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `list` before what names no subcommand."""
+        """Insert `list` unless a subcommand is named."""
         if not args or (args[0] not in COMMANDS and args[0] not in ctx.help_option_names):
             for name in (name for name in args[:1] if not name.startswith("-")):
                 refuse_unknown(name)

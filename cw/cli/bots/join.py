@@ -15,51 +15,51 @@ from cw.matches.run import strategy_for
 
 GAME = "circuit-wars"
 ANSWER_TIME = 10.0
-"""Seconds that the server has for an answer."""
+"""Seconds to wait for an answer of the server."""
 
 LONGEST_ANSWER = 1 << 20
-"""Bytes of the longest answer that is read."""
+"""Most bytes read of an answer."""
 
 ALONE = 101
-"""The status code of a game for which one team has registered."""
+"""The status code of a game with one registered team."""
 
 STARTED = 200
-"""The first status code of a game for which both teams have registered."""
+"""The first status code of a game with both teams registered."""
 
 OVER = 300
-"""The first status code of a game that is over."""
+"""The first status code of a finished game."""
 
 FORFEIT = 400
-"""The first status code of a game that a fault has ended."""
+"""The first status code of a game ended by a fault."""
 
 LOOKING = 1.0
-"""Seconds between two looks at whether a seat is free."""
+"""Seconds between two checks for a free seat."""
 
 GAME_STARTED = 3
-"""The error code of a registration for which no seat is free."""
+"""The error code of a registration when no seat is free."""
 
 
 class Answer(NamedTuple):
-    """What a server has answered."""
+    """The answer of a server."""
 
     document: dict[str, Any]
     tag: str | None
-    """The ETag of the status at that moment, if it gave one."""
+    """The ETag of the status at that moment, if there was one."""
 
 
 class Seat(NamedTuple):
-    """A place at a server."""
+    """A seat at a server."""
 
     player: int
     tag: str | None
-    """The ETag of the status while its team waits for another one."""
+    """The ETag of the status while the team waits for an opponent."""
 
 
 class Server:
     """The routes of a Circuit Wars server, or of one of its rooms."""
 
     def __init__(self, address: str) -> None:
-        """Speak to the server at a base address."""
+        """Use the server at a base address."""
         self.address = address.rstrip("/")
         self._session = requests.Session()
         self._session.trust_env = False
@@ -131,7 +131,7 @@ def join(url: str, name: str, team: str | None, games: int, seed: int, pause: fl
 
 
 def take_seat(server: Server, team_id: str, pause: float) -> Seat:
-    """Register and return the seat; wait while a game is going on.
+    """Register and return the seat; wait while a game is in progress.
 
     Raises Failure if the name is refused.
     """
@@ -155,7 +155,7 @@ def play(
 ) -> dict[str, Any] | None:
     """Play until the game is over, and return its last status.
 
-    None if the server was restarted before the first move of this team; raises Failure if it was
+    Returns None if the server was restarted before this team's first move. Raises Failure if it was
     restarted later.
     """
     strategy = strategy_for(GAME, name, seat.player, seed)
@@ -172,7 +172,7 @@ def play(
         if not isinstance(code, int):
             raise Failure(f"{server.address} has no status code in its status")
         waits = code == ALONE and seat.tag in (None, tag)
-        # An error says that a game is going on, and that this team is not in it.
+        # An error means that a game is in progress, and that this team is not in it.
         if "error" in status or (code < STARTED and not waits):
             if has_moved:
                 raise Failure(f"{server.address} has ended this game: join again")
@@ -182,13 +182,13 @@ def play(
 
 
 def leave(server: Server, seat: Seat) -> None:
-    """Give the seat back if nobody else has come since."""
+    """Give the seat back if nobody else has joined since."""
     if seat.player == 1 and seat.tag is not None:
         server.ask("restart", seen=seat.tag)
 
 
 def position(status: dict[str, Any], player: int) -> State:
-    """Return the position of a status document; raise Failure for a document that holds none."""
+    """Return the position in a status document; raise Failure if there is none."""
     try:
         squares = tuple(tuple(int(square) for square in row) for row in status["board"])
         scores = (int(status["score_1"]), int(status["score_2"]))
@@ -199,7 +199,7 @@ def position(status: dict[str, Any], player: int) -> State:
 
 
 def ending(status: dict[str, Any], player: int) -> str:
-    """Return whether a player has won, and by what."""
+    """Return whether a player won, and how."""
     code = status["status_code"]
     came = "won" if winner(code) == player else "lost"
     if code >= FORFEIT:
@@ -209,5 +209,5 @@ def ending(status: dict[str, Any], player: int) -> str:
 
 
 def winner(code: int) -> int:
-    """Return the player who won: 301 means that player 1 won, 401 and 501 that player 1 lost."""
+    """Return the winner: 301 means that player 1 won, 401 and 501 that player 1 lost."""
     return code % 10 if code < 400 else 3 - code % 10

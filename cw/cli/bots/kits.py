@@ -27,7 +27,7 @@ def kits(as_json: bool) -> None:
 
 
 def described(language: Language) -> dict[str, Json]:
-    """Return a language for programs."""
+    """Return a language as JSON."""
     missing = language.missing()
     return {
         "installed": not missing,
@@ -40,7 +40,7 @@ def described(language: Language) -> dict[str, Json]:
 
 
 def listing() -> list[str]:
-    """Return lines for reading: for each language whether it is here, and how bots are made."""
+    """Return lines of text: whether each language is installed, and how to build and run bots."""
     ours = [game for game in games() if game in GAMES]
     lines = [f"For each of the games {', '.join(ours)}:"]
     for name, language in LANGUAGES.items():

@@ -67,7 +67,7 @@ def list_bots(
 
 
 def show_list(games: list[str], as_json: bool) -> None:
-    """Print the strategies of games, each with what it does."""
+    """Print the strategies of games, each with its description."""
     table = {name: described(name) for name in games}
     if as_json:
         click.echo(json.dumps(table))
@@ -79,7 +79,7 @@ def show_list(games: list[str], as_json: bool) -> None:
 
 
 def described(game: str) -> dict[str, str]:
-    """Return each strategy of a game with the first sentence of its description."""
+    """Return each strategy of a game with the first line of its description."""
     return {name: summary(make) for name, make in load_strategies(game).items()}
 
 

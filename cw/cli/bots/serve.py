@@ -1,4 +1,4 @@
-"""`cw bots serve`: a built-in strategy as a bot of its own."""
+"""`cw bots serve`: a built-in strategy as a separate bot."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def serve(game: str, name: str, host: str, port: int, lines: bool, seed: int) ->
 
 
 def announce(address: str) -> None:
-    """Say that the bot is ready."""
+    """Report that the bot is ready."""
     click.echo(f"listening on {address}")
     sys.stdout.flush()

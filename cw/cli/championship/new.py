@@ -47,9 +47,9 @@ def new_command(folder: Path, game: str) -> None:
 
 
 def make_example(game: str, place: Path, number: int) -> str:
-    """Put the program of an example team into its folder; return what team.toml says besides.
+    """Write an example team's program into its folder; return the rest of its team.toml.
 
-    A game without kits has teams of its built-in strategies.
+    In a game without kits, teams use its built-in strategies.
     """
     if game == "circuit-wars":
         source = asset(CLIENT).read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def make_example(game: str, place: Path, number: int) -> str:
 
 
 def languages(game: str) -> list[str]:
-    """Return the languages of a game's kits whose programs run here as they stand.
+    """Return the languages of a game's kits whose programs run here without a build.
 
     Raises UsageError if there is none.
     """

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands of `cw championship` take."""
+"""Arguments and options shared by several commands of `cw championship`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays the matches of a championship: processes of this machine, or the workers of a hub."""
+"""The players of a championship: processes of this machine, or the workers of a hub."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ Say: TypeAlias = Callable[[str], None]
 
 
 class NewPlayers(Protocol):
-    """Those who play, as they are chosen by the options of a command."""
+    """Makes the players that the options of a command choose."""
 
     def __call__(self, journal: Journal, teams: Sequence[Team], say: Say, /) -> Players:
-        """Return them for a championship; `say` prints a line for people."""
+        """Return the players for a championship; `say` prints a line for people."""
 
 
 @contextmanager
 def chosen_players(
     jobs: int | None, sandbox: SandboxPolicy, *, queued: bool
 ) -> Iterator[NewPlayers]:
-    """Give processes of this machine, or the workers of a hub, while the block runs.
+    """Yield what makes the players: processes of this machine, or the workers of a hub.
 
-    Raises UsageError where the hub is asked for and not installed, or for programs
-    without a sandbox.
+    Raises UsageError if the hub is not installed, or would run programs outside a sandbox.
     """
     if not queued:
         yield partial(own_processes, jobs)
@@ -59,16 +58,16 @@ def chosen_players(
 def own_processes(
     jobs: int | None, journal: Journal, _teams: Sequence[Team], _say: Say
 ) -> OwnProcesses:
-    """Return processes of this machine: two cores a match, if no more are asked for."""
+    """Return processes of this machine; by default, each match gets two cores."""
     settings = journal.settings
     wanted = jobs or max(1, cores() // 2)
     return OwnProcesses(lanes_of(settings.game, settings.sandbox, wanted))
 
 
 def warn_unprotected(game: str, sandbox: SandboxPolicy, teams: Sequence[Team]) -> None:
-    """Say what programs of teams may do on this machine, where nothing is between them and it.
+    """Warn of what programs of teams may do on this machine without a sandbox.
 
-    Raises UsageError if bubblewrap must be there and is not.
+    Raises UsageError if bubblewrap is required and missing.
     """
     if not any(team.bot.kind == "exec" for team in teams):
         return
@@ -78,7 +77,7 @@ def warn_unprotected(game: str, sandbox: SandboxPolicy, teams: Sequence[Team]) -
 
 
 def unprotected(game: str, problem: str) -> str:
-    """Return what programs may do where nothing is between them and this machine."""
+    """Return a warning of what programs may do on this machine without a sandbox."""
     clients = (
         "one match at a time on port 5000, and nobody's identity is enforced; "
         if "client" in load_protocol(game).transports

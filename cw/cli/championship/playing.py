@@ -32,7 +32,7 @@ from cw.visible import visible
 from cw.web.championship.championship_routes import championship_app
 
 LINGER: Final = 3.0
-"""Seconds that the page stays for browsers to show the end, where nobody is at the terminal."""
+"""Seconds that the page stays for browsers to show the end, if nobody is at the terminal."""
 
 STEADY: Final = 1.0
 """Seconds between two reports while matches are played."""
@@ -41,7 +41,7 @@ STEADY: Final = 1.0
 def play(
     out: Path, port: int | None, new_players: NewPlayers, *, with_handouts: bool = False
 ) -> None:
-    """Play what is left, and write the report, and if wanted a hand-out for each team."""
+    """Play what is left; write the report and, if requested, a handout for each team."""
     settings = settings_of(out)
     teams, console = chosen_teams(settings), Console(stderr=True)
     with served(out, port, console) as address:
@@ -62,7 +62,7 @@ def played(
     new_players: NewPlayers,
     console: Console,
 ) -> Runner:
-    """Play what is left, and write down all that came of it."""
+    """Play what is left, and save the results."""
     with resumable(out), opened(out, settings) as journal:
         players = new_players(journal, teams, console.print)
         with showing(console, journal) as show:
@@ -74,7 +74,7 @@ def played(
 
 @contextmanager
 def resumable(out: Path) -> Iterator[None]:
-    """Say how to go on where this machine fails: its disk is full, or no process can be started."""
+    """Add how to continue to a Failure of this machine: a full disk, or no more processes."""
     try:
         yield
     except Failure as error:
@@ -85,7 +85,7 @@ def resumable(out: Path) -> Iterator[None]:
 
 
 def conclude(out: Path, runner: Runner) -> bool:
-    """Say what has come of it; return whether no match is left."""
+    """Print the result; return whether no match is left."""
     over = len(runner.journal.entries)
     settings, progress = runner.settings, runner.progress()
     report = report_of(snapshot(runner.journal), settings, progress)
@@ -107,7 +107,7 @@ def conclude(out: Path, runner: Runner) -> bool:
 
 @contextmanager
 def served(out: Path, port: int | None, console: Console) -> Iterator[str | None]:
-    """Serve the page of the championship, if that is asked for; gives its address."""
+    """Serve the page of the championship, if requested; yield its address, or None."""
     if port is None:
         yield None
         return
@@ -118,7 +118,7 @@ def served(out: Path, port: int | None, console: Console) -> Iterator[str | None
 
 
 def linger(address: str) -> None:
-    """Keep a page until a key is pressed; where nobody can, until browsers have seen the end."""
+    """Keep a page until a key is pressed; without a terminal, until browsers have seen the end."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         click.pause(f"The page stays at {address} until you press a key.")
     else:
@@ -131,7 +131,7 @@ async def session(
     players: Players,
     show: Callable[[Progress], None],
 ) -> Runner:
-    """Play until nothing is left or somebody stops it, and keep the report fresh."""
+    """Play until nothing is left or somebody stops it, and keep the report up to date."""
     async with reporting(journal) as report:
 
         def watch(progress: Progress) -> None:
@@ -146,7 +146,7 @@ async def session(
 
 @asynccontextmanager
 async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None]]:
-    """Write the report in a thread, soon after there is something new, and not all the time."""
+    """Yield a callback for news; write the report in a thread soon after, but not all the time."""
     stale, latest = asyncio.Event(), [Progress()]
 
     def note(progress: Progress) -> None:
@@ -169,7 +169,7 @@ async def reporting(journal: Journal) -> AsyncIterator[Callable[[Progress], None
 
 
 async def interruptible(runner: Runner) -> None:
-    """Run; Ctrl-C once finishes the matches in flight, twice drops them."""
+    """Run; the first Ctrl-C finishes the matches in flight, the second one drops them."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def interrupted() -> None:
@@ -185,7 +185,7 @@ async def interruptible(runner: Runner) -> None:
 
 @contextmanager
 def showing(console: Console, journal: Journal) -> Iterator[Callable[[Progress], None]]:
-    """Show how far it has come."""
+    """Yield a callback that shows the progress."""
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def show(progress: Progress) -> None:
@@ -195,7 +195,7 @@ def showing(console: Console, journal: Journal) -> Iterator[Callable[[Progress],
 
 
 def picture(progress: Progress, journal: Journal) -> Group:
-    """Draw how far it has come."""
+    """Draw the progress."""
     left = progress.seconds_left
     clock = f", {in_words(left)} left" if left else ""
     head = Text(

@@ -16,11 +16,11 @@ from cw.visible import visible
 NUMBERS: Final = ("won", "drawn", "lost", "score", "ratio", "faults")
 NOTHING: Final = ("", "0")
 WITHOUT_A_TERMINAL: Final = 120
-"""Characters of a line in a file or a pipe."""
+"""Characters per line in a file or a pipe."""
 
 
 def print_ranking(page: Mapping[str, Any]) -> None:
-    """Print the champion, and the ranking of all teams; nothing before the first match is over."""
+    """Print the champion and the ranking of all teams; nothing before the first match is over."""
     rows = page["ranking"]
     if not rows:
         return
@@ -35,7 +35,7 @@ def print_ranking(page: Mapping[str, Any]) -> None:
 
 
 def ranking_table(rows: list[dict[str, Any]]) -> Table:
-    """Draw the ranking; columns in which nothing stands are left out."""
+    """Draw the ranking without its empty columns."""
     cells = [row_cells(row) for row in rows]
     columns = [name for name in cells[0] if any(cell[name] not in NOTHING for cell in cells)]
     table = Table(box=None, pad_edge=False)
@@ -46,13 +46,13 @@ def ranking_table(rows: list[dict[str, Any]]) -> Table:
         else:
             table.add_column(heading, overflow="fold")
     for cell in cells:
-        # A name is a text, whatever characters it contains.
+        # Names are plain text, whatever characters they contain.
         table.add_row(*(Text(visible(cell[name])) for name in columns))
     return table
 
 
 def row_cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a row says, by column."""
+    """Return the cells of a row, by column."""
     return {
         "rank": f"{row['rank']}.",
         "team": row["name"],

@@ -37,19 +37,19 @@ def report_command(out: Path, with_handouts: bool) -> None:
 
 
 def hand_out(journal: Journal) -> None:
-    """Write the hand-outs of all teams, and say where they are."""
+    """Write the handouts of all teams, and print where they are."""
     folders = write_handouts(journal.folder, snapshot(journal), journal.settings)
     click.echo(f"{len(folders)} hand-outs, one for each team: {journal.folder / FOLDER_OF_ALL}")
 
 
 def keep_report(journal: Journal, progress: Progress) -> list[Path]:
-    """Write the report of the matches that are over, and the pages of their replays."""
+    """Write the report of the finished matches, and the pages of their replays."""
     return write_all(journal.folder, snapshot(journal), journal.settings, progress)
 
 
 def write_all(
     out: Path, played: Played, settings: ChampionshipSettings, progress: Progress
 ) -> list[Path]:
-    """Write what the folder of a report holds, and return the files of the report."""
+    """Write everything in the folder of a report; return the files of the report."""
     write_replay_pages(out, out / REPORT)
     return write_report(out / REPORT, played, settings, progress)

@@ -34,7 +34,7 @@ LEAVE_OUT: Final = "; fix them, or leave them out with --skip-broken"
 AS_THEY_ARE: Final = ", or let them play as they are with --no-validate"
 
 NewSettings: TypeAlias = Callable[[Sequence[Team], Mapping[str, str]], ChampionshipSettings]
-"""Makes the settings of a championship of some teams; others are left out, by id and why."""
+"""Makes settings from the teams that play, and from those left out: by id, with the reason."""
 
 
 @click.command("run")
@@ -183,7 +183,7 @@ def run_command(
 
 
 def check_same(out: Path, entrants: Entrants, settings_for: NewSettings) -> None:
-    """Raise UsageError unless the championship in a folder is the one that is asked for."""
+    """Raise UsageError unless the championship in a folder is the requested one."""
     settings = settings_of(out)
     refuse([team for team in entrants.unfit if team.id not in settings.left_out])
     teams = [team for team in entrants.fit if team.id not in settings.left_out]
@@ -194,9 +194,9 @@ def check_same(out: Path, entrants: Entrants, settings_for: NewSettings) -> None
 def tried(
     entrants: Entrants, place: Path, settings_for: NewSettings, jobs: int | None
 ) -> dict[str, str]:
-    """Let each team play a match of the championship; return what is wrong with teams, by id.
+    """Have each team play a match of the championship; return the problems of teams, by id.
 
-    Raises UsageError if the championship cannot be, whatever its teams do.
+    Raises UsageError if the championship is invalid whatever its teams do.
     """
     settings = settings_for(entrants.fit, {})
     if not entrants.unfit:
@@ -209,14 +209,14 @@ def tried(
 
 
 def unfit(entrants: Entrants) -> dict[str, str]:
-    """Return what is wrong with the teams that have no program, by id."""
+    """Return the problems of the unfit teams, by id."""
     return {team.id: team.problem for team in entrants.unfit}
 
 
 def admitted(
     entrants: Entrants, place: Path, problems: Mapping[str, str], *, skip_broken: bool
 ) -> tuple[Team, ...]:
-    """Return the teams that play, and say which are left out.
+    """Return the teams that play, and print which are left out.
 
     Raises Failure for teams that cannot play, unless they may be left out.
     """

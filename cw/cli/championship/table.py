@@ -44,7 +44,7 @@ def table_command(results: BinaryIO, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """All tables of a championship, by group and, for matches of no group, by stage."""
+    """All tables of a championship: by group, or by stage for matches without a group."""
 
     groups: Mapping[str, tuple[TableRow, ...]]
     stages: Mapping[str, tuple[TableRow, ...]]
@@ -52,7 +52,7 @@ class Tables:
 
     @staticmethod
     def of(matches: Sequence[RecordedMatch]) -> Tables:
-        """Compute the tables; matches that only broke a tie stand in none."""
+        """Compute the tables, without tie-break matches."""
         groups: dict[str, list[Result]] = defaultdict(list)
         stages: dict[str, list[Result]] = defaultdict(list)
         for match in matches:
@@ -69,7 +69,7 @@ class Tables:
         )
 
     def to_json(self) -> Json:
-        """Return the document of all tables."""
+        """Return all tables as JSON."""
         parts = {"groups": self.groups, "stages": self.stages}
         document: dict[str, Json] = {
             part: {name: [row_to_json(row) for row in rows] for name, rows in tables.items()}
@@ -95,7 +95,7 @@ class Tables:
 
 
 def row_to_json(row: TableRow) -> Json:
-    """Return the document of a line of a table."""
+    """Return a row of a table as JSON."""
     return {
         "rank": row.rank,
         "team": row.team,
@@ -107,7 +107,7 @@ def row_to_json(row: TableRow) -> Json:
 
 
 def figures_to_json(rows: Sequence[TableRow]) -> Json:
-    """Return, by team, what tells how far a table may be trusted."""
+    """Return, by team, figures on how far a table may be trusted."""
     return {
         row.team: {
             "score_ratio": float(row.record.ratio),
@@ -120,7 +120,7 @@ def figures_to_json(rows: Sequence[TableRow]) -> Json:
 
 
 def seats_to_json(seats: SeatAdvantage) -> Json:
-    """Return the document of the seat advantage."""
+    """Return the seat advantage as JSON."""
     return {
         "first_wins": seats.first_wins,
         "games": seats.matches,
@@ -135,7 +135,7 @@ def noise_to_next(rows: Sequence[TableRow]) -> list[bool | None]:
 
 
 def as_table(title: str, rows: Sequence[TableRow]) -> Table:
-    """Draw a table; names are text, whatever characters they contain."""
+    """Draw a table; names are plain text, whatever characters they contain."""
     drawn = Table(title=Text(title), title_justify="left")
     drawn.add_column("", justify="right")
     drawn.add_column("team", overflow="fold")
@@ -148,7 +148,7 @@ def as_table(title: str, rows: Sequence[TableRow]) -> Table:
 
 
 def cells(row: TableRow) -> list[str]:
-    """Return what a line of a table says."""
+    """Return the cells of a table's row."""
     record, interval = row.record, row.record.interval
     return [
         str(row.rank),
@@ -162,7 +162,7 @@ def cells(row: TableRow) -> list[str]:
 
 
 def seats_in_words(seats: SeatAdvantage) -> str:
-    """Say how often the first seat won."""
+    """Describe how often the first seat won."""
     low, high = seats.interval
     verdict = "within noise of one half" if seats.within_noise else "more than noise explains"
     return (

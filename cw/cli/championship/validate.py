@@ -57,7 +57,7 @@ def validate_command(
 def problems_of(
     teams: Sequence[Team | UnfitTeam], trial: Trial, jobs: int | None
 ) -> dict[str, str]:
-    """Try teams, and show how far it is; return what is wrong with them, by id.
+    """Try teams and show the progress; return the problems of teams, by id.
 
     Built-in strategies are not tried: some do on purpose what costs a turn.
     """
@@ -79,7 +79,7 @@ def problems_of(
 
 
 def progress(tried: Tried) -> str:
-    """Return how far it has come.
+    """Describe the progress.
 
     >>> progress(Tried(40, 12, 1))
     '12 of 40 teams tried, 1 failed'
@@ -98,7 +98,7 @@ def counted(teams: int) -> str:
 
 
 def in_words(team: Team | UnfitTeam, problem: str | None) -> str:
-    """Return a line about a team: by its name, and by its id where that differs."""
+    """Return a line about a team: its name, and its id if that differs."""
     name = team.name if isinstance(team, Team) else team.id
     who = team.id if name == team.id else f"{name} ({team.id})"
     return f"{who}: {problem or 'ok'}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cw.cli.hub.cup.championship import NewPlayers
 
 NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psycopg", "sqlalchemy")
-"""What the extra brings, as far as it is asked for here."""
+"""Packages of the extra that are checked for here."""
 
 COMMANDS: Final[Mapping[str, Place]] = {
     "demo": Place(
@@ -71,13 +71,13 @@ COMMANDS: Final[Mapping[str, Place]] = {
 
 
 def is_missing() -> bool:
-    """Return whether the extra is missing, or a part of it."""
+    """Return whether the extra is missing, even in part."""
     return any(find_spec(package) is None for package in NEEDED)
 
 
 def outage_of(error: Exception) -> str | None:
-    """Return in one line that the database does not answer, None if an error is another one."""
-    # Not before: lists of commands and --help load no database.
+    """Return a line saying that the database does not answer, or None for another error."""
+    # Imported here: lists of commands and --help load no database.
     from cw.cli.hub.outage import outage  # noqa: PLC0415
 
     return outage(error)
@@ -104,12 +104,12 @@ class HubCommands(LazyGroup):
     """The commands of `cw hub`; without the extra there are none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands; raise UsageError where the extra is missing."""
+        """Return the names of the commands; raise UsageError if the extra is missing."""
         refuse_without_extra("cw hub")
         return super().list_commands(ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; raise Failure, which is one line, for a database that does not answer."""
+        """Run a command; raise Failure, shown as one line, if the database does not answer."""
         try:
             return super().invoke(ctx)
         except Exception as error:

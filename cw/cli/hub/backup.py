@@ -72,7 +72,7 @@ def list_command(settings: HubSettings, as_json: bool) -> None:
 
 
 def row(stored: Stored) -> str:
-    """Return a back-up for reading: when it was made, how large it is, and where."""
+    """Return a back-up as a line of text: when it was made, its size, and where it is."""
     return f"{stored.at:%Y-%m-%d %H:%M} UTC  {stored.bytes / 2**20:9.1f} MiB  {stored}"
 
 
@@ -126,7 +126,7 @@ def restore_command(settings: HubSettings, source: str, objects: bool, as_json: 
 
 
 def tell(result: recovery.Recovery, as_json: bool, objects: bool) -> None:
-    """Print what came of a restoration."""
+    """Print the result of a restoration."""
     header, differences = result.header, result.differences
     if as_json:
         about = {"rows": header.rows, "at": header.at.isoformat(), "objects": result.objects}

@@ -38,7 +38,7 @@ def doctor(settings: HubSettings, as_json: bool) -> None:
 
 
 def findings_of(settings: HubSettings) -> Iterator[Finding]:
-    """Give a finding about each thing that a hub needs, and that its subjects need."""
+    """Yield the findings about everything that a hub and its subjects need."""
     has_database = False
     for finding in examine(settings):
         has_database |= finding.name == "database" and finding.ok

@@ -1,4 +1,4 @@
-"""The options that several commands of `cw hub` have in common."""
+"""Options shared by several commands of `cw hub`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PAUSE: Final = 0.5
-"""Seconds between two tries to reach what does not answer yet."""
+"""Seconds between two attempts to reach a service that does not answer yet."""
 
 
 def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable[..., T]:
-    """Let a command take `--set`; it is given the settings first."""
+    """Add `--set` to a command, which gets the settings as its first argument."""
 
     @click.option(
         "--set",
@@ -41,19 +41,19 @@ def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable
 
 
 def as_json(context: Any) -> Any:
-    """Let a command take `--json`."""
+    """Add `--json` to a command."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(context)
 
 
 def checkable(command: Callable[P, T]) -> Callable[..., T]:
-    """Let a role take `--check-config`; it is told whether to check alone."""
+    """Add `--check-config` to a role, which gets it as a flag."""
     return click.option(
         "--check-config", is_flag=True, help="Check the settings, print the result, and exit."
     )(command)
 
 
 def waiting(command: Callable[P, T]) -> Callable[P, T]:
-    """Let a command take `--wait`, in seconds."""
+    """Add `--wait`, in seconds, to a command."""
     return click.option(
         "--wait",
         type=click.FloatRange(0, 3600),
@@ -64,9 +64,9 @@ def waiting(command: Callable[P, T]) -> Callable[P, T]:
 
 
 def patiently(act: Callable[[], T], seconds: float) -> T:
-    """Return what comes of an act, tried again for some seconds while what it asks is away.
+    """Return the result of `act`, retried for some seconds while its service does not answer.
 
-    Raises Failure with what is away then.
+    Raises Failure, naming the service, if it still does not answer then.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -82,12 +82,12 @@ def patiently(act: Callable[[], T], seconds: float) -> T:
 
 
 def say_right() -> None:
-    """Say that the settings of a role are right."""
+    """Print that the settings of a role are valid."""
     click.echo("Settings OK.")
 
 
 def refuse_alone(settings: HubSettings, role: str) -> None:
-    """Raise UsageError where the processes of a hub could not reach each other."""
+    """Raise UsageError if the processes of a hub could not reach each other."""
     if settings.is_embedded:
         raise UsageError(
             f"cw hub {role} needs a queue that other processes can reach: set CW_BROKER_URL"

@@ -1,4 +1,4 @@
-"""What commands print while the database does not answer."""
+"""The message of commands while the database does not answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from cw.hub.store.database import AWAY, reason
 
 
 def outage(error: Exception) -> str | None:
-    """Return in one line that a database cannot be reached; None if an error is another one."""
+    """Return a line saying that the database does not answer, or None for another error."""
     if not isinstance(error, AWAY):
         return None
     return f"the database does not answer: {reason(error)}"

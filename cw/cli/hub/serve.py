@@ -92,7 +92,7 @@ def demo(settings: HubSettings, port: int) -> None:
 
 
 def announce(settings: HubSettings, address: str, *, sends_mails: bool) -> None:
-    """Say where the hub is: in its log where programs read that, else in words."""
+    """Report the address of the hub: in its log if programs read that, otherwise as text."""
     no_mails = sends_mails and not (settings.mail or settings.is_local)
     if is_json(settings):
         logger.info("Hub: %s", address, extra={"is_ours": True})
@@ -108,7 +108,7 @@ def announce(settings: HubSettings, address: str, *, sends_mails: bool) -> None:
 def run_hub(
     settings: HubSettings, slots: int, begin: Callable[[Resources], None] = lambda _: None
 ) -> None:
-    """Serve a hub until Ctrl-C, and play its matches in this process where there are slots."""
+    """Serve a hub until Ctrl-C, and play its matches in this process if there are slots."""
     begin_log(settings)
     make_private_folder(settings.data)
     with ExitStack() as stack:
@@ -126,6 +126,6 @@ def run_hub(
             begin_heartbeat(resources, "pages")
         announce(settings, f"{address_of(listener)}/", sends_mails=slots > 0)
         run(app, listener)
-    # Matches that are still played are no longer ours, and would be waited for.
+    # Matches still being played are no longer ours, but a normal exit would wait for them.
     sys.stdout.flush()
     os._exit(0)

@@ -45,13 +45,13 @@ def opened(settings: HubSettings) -> Iterator[Database]:
 
 
 def do(settings: HubSettings, act: Callable[..., Any]) -> Any:
-    """Do something in a transaction of its own; return what comes of it."""
+    """Run a function in a separate transaction; return its result."""
     with opened(settings) as database, database.writing() as session:
         return act(session, utc_now)
 
 
 def tell(document: dict[str, Any], words: str, *, as_json: bool) -> None:
-    """Print what was done."""
+    """Print a result, as JSON or as text."""
     click.echo(json.dumps(document, default=str) if as_json else visible(words))
 
 

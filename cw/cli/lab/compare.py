@@ -1,4 +1,4 @@
-"""`cw compare`: is a bot stronger than another one, from as few matches as it takes."""
+"""`cw compare`: whether a bot is stronger than another one, from as few matches as possible."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def compare_command(
         try:
             comparison = played(contest, journal, asked.jobs, verbose=asked.verbose)
         except (KeyboardInterrupt, SystemExit):
-            # After an interruption, too, the result so far is printed.
+            # After an interruption, too, print the result so far.
             show(contest.now(journal), journal_file, first, as_json=as_json)
             raise
     show(comparison, journal_file, first, as_json=as_json)
@@ -70,7 +70,7 @@ def compare_command(
 
 
 def show(comparison: Comparison, file: Path, seed: int, *, as_json: bool) -> None:
-    """Print a comparison, and where its matches are."""
+    """Print a comparison, and the file of its matches."""
     with while_read():
         if as_json:
             click.echo(json.dumps({**document(comparison), "seed": seed, "file": str(file)}))
@@ -80,7 +80,7 @@ def show(comparison: Comparison, file: Path, seed: int, *, as_json: bool) -> Non
 
 
 def played(contest: Contest, journal: Journal, jobs: int, *, verbose: bool) -> Comparison:
-    """Play a comparison to its end, and show how it stands."""
+    """Play a comparison to its end, and show its progress."""
 
     async def experiment(playing: Players, progress: LabProgress) -> Comparison:
         progress.begin(len(journal.lines))
@@ -91,7 +91,7 @@ def played(contest: Contest, journal: Journal, jobs: int, *, verbose: bool) -> C
 
 
 def fresh_file(game: str, seed: int) -> Path:
-    """Return a file that is not there yet: another comparison of this seed is not resumed."""
+    """Return a new file, as another comparison with this seed must not be resumed."""
     number, file = 1, FOLDER / f"{game}-{seed}.jsonl"
     while file.exists():
         number += 1

@@ -112,9 +112,9 @@ def league_command(
 
 
 def chosen(folder: Path, wishes: dict[str, Any], isolation: Isolation) -> League:
-    """Return the league of a folder: as it was begun, else as the command says.
+    """Return the league of a folder: as it was begun, otherwise as the options say.
 
-    Raises UsageError for a folder that is none, without a game, and for what differs.
+    Raises UsageError if there is no folder or no game, and for options that differ from the league.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}: create it, and put a bot or more into it")
@@ -136,7 +136,7 @@ def enough(field: Field, league: League) -> None:
 
 @contextmanager
 def served(planner: Planner, port: int | None) -> Iterator[Watch]:
-    """Serve the page of a league, if that is asked for; gives what it is told after each match."""
+    """Serve the page of a league, if requested; yield the callback for new standings."""
     if port is None:
         yield lambda _: None
         return
@@ -147,7 +147,7 @@ def served(planner: Planner, port: int | None) -> Iterator[Watch]:
 
 
 def played(planner: Planner, jobs: int, matches: int | None, page: Watch, *, verbose: bool) -> None:
-    """Play a league, and show how it stands."""
+    """Play a league, and show its progress."""
 
     async def experiment(playing: Players, progress: LabProgress) -> None:
         def watch(standing: LeagueStandings) -> None:

@@ -1,4 +1,4 @@
-"""How `cw league` tells of a league: in a table of its versions, and one of their meetings."""
+"""How `cw league` shows a league: a table of its versions, and one of their meetings."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cw.lab.league.standing import LeagueStandings, Place
 
 HEADINGS: Final = ("rating", "95 %", "matches", "faults", "since")
 MOST_CROSSED: Final = 8
-"""Versions in the table of meetings: more do not fit beside each other."""
+"""Most versions in the cross table: more do not fit side by side."""
 
 
 def print_league(standing: LeagueStandings) -> None:
     """Print a league."""
     console = Console(highlight=False)
-    # Printed by click, as rich would end the command where nobody reads on.
+    # Printed by click, as rich would end the command if nobody reads on.
     with console.capture() as text:
         console.print(Text(f"{counted(standing.matches, 'match')}\n"))
         console.print(versions(standing))
@@ -36,7 +36,7 @@ def live(standing: LeagueStandings) -> Group:
 
 
 def versions(standing: LeagueStandings) -> Table:
-    """Return the table of the versions, the strongest first."""
+    """Return the table of the versions, strongest first."""
     table = Table(box=None, pad_edge=False)
     table.add_column("version", overflow="fold")
     for heading in HEADINGS:
@@ -47,7 +47,7 @@ def versions(standing: LeagueStandings) -> Table:
 
 
 def cells(place: Place) -> list[str]:
-    """Return the line of a version."""
+    """Return the row of a version."""
     return [
         place.name,
         f"{place.rating.mu:.0f}",
@@ -59,7 +59,7 @@ def cells(place: Place) -> list[str]:
 
 
 def meetings(standing: LeagueStandings) -> Table:
-    """Return what the strongest versions have scored against each other."""
+    """Return the cross table of the strongest versions."""
     names = [place.name for place in standing.places[:MOST_CROSSED]]
     table = Table(box=None, pad_edge=False)
     table.add_column("")
@@ -72,6 +72,6 @@ def meetings(standing: LeagueStandings) -> Table:
 
 
 def scored(standing: LeagueStandings, name: str, other: str) -> str:
-    """Return what a version has scored against another one: `62% 13`; "" if they never met."""
+    """Return the score of a version against another one: `62% 13`; "" if they never met."""
     score, matches = standing.cross.get((name, other), (0.0, 0))
     return f"{score / matches:.0%} {matches}" if matches else ""

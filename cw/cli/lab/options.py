@@ -1,4 +1,4 @@
-"""Options that the commands of the lab share."""
+"""Options shared by the commands of the lab."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ EXPERIMENT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the options of an experiment say."""
+    """The values of the options of an experiment."""
 
     elo0: float
     elo1: float
@@ -116,20 +116,20 @@ class Asked:
 
     @property
     def hypotheses(self) -> Hypotheses:
-        """What is tested; raise UsageError for what cannot be."""
+        """The hypotheses to test; raises UsageError if invalid."""
         try:
             return Hypotheses(self.elo0, self.elo1, self.alpha, self.beta)
         except ValueError as error:
             raise UsageError(str(error)) from None
 
     def line_up(self, game: str, bots: Sequence[str]) -> LineUp:
-        """Return two bots with those that fill the other seats; raise UsageError as it does."""
+        """Return two bots and those on the other seats; raise UsageError as `read_line_up` does."""
         options = dict(map(read_option, self.options))
         line_up = read_line_up(game, (*bots, *self.among), self.players, self.settings, options)
         return replace(line_up, isolation=Isolation(self.sandbox))
 
     def first_seed(self, file: Path | None) -> int:
-        """Return the seed that was given, or that of the file that is resumed, or a drawn one."""
+        """Return the given seed, or that of the file that is resumed, or a random one."""
         if self.seed is not None:
             return self.seed
         known = read_head(file).get("seed") if file else None
@@ -143,7 +143,7 @@ class Asked:
 
 
 def experiment(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of an experiment; it gets what they say as `asked`."""
+    """Add the options of an experiment to a command, which gets their values as `asked`."""
 
     @wraps(command)
     def collected(**options: Any) -> None:
@@ -154,13 +154,13 @@ def experiment(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class FailedExperiment(click.ClickException):
-    """Something has failed, which says nothing about the bots."""
+    """A failure, which says nothing about the bots."""
 
     exit_code = 4
 
 
 class ExperimentCommand(click.Command):
-    """A command whose exit code 1 says that a bot is not stronger: failures have their own."""
+    """A command whose exit code 1 means that a bot is not stronger; failures have another."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

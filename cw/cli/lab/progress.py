@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LabProgress:
-    """A line at the foot of the terminal; elsewhere lines, each after twice as many as before."""
+    """A line at the foot of the terminal; elsewhere, lines at doubling intervals."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class LabProgress:
         self._clock = clock
         self._began = clock()
         self._before: int | None = None
-        """Matches that were over when it began."""
+        """Matches that were over before it began."""
         self._next = 1
 
     def __enter__(self) -> Self:
@@ -51,46 +51,46 @@ class LabProgress:
         self._status.stop()
 
     def announce(self, bot: BotSpec, protection: str) -> None:
-        """Say how a program is isolated."""
+        """Report how a program is isolated."""
         self._announcements(bot, protection)
 
     def show(self, state: RenderableType, number: int) -> None:
-        """Show the state after so many steps, where nothing renews itself as a line."""
+        """Show the state after `number` steps: in place, or as a line if there is no terminal."""
         self._status.update(state)
         if not self._lives and number >= self._next:
             self._next = 2 * number
             self._stderr.say(str(state), "dim", soft_wrap=True)
 
     def comparison(self, comparison: Comparison) -> None:
-        """Show how a comparison stands."""
+        """Show the progress of a comparison."""
         self.show(f"{progress(comparison)}{self._left(comparison)}", comparison.scores.pairs)
 
     def league(self, standing: LeagueStandings) -> None:
-        """Show how a league stands: in a terminal its table, elsewhere who leads."""
+        """Show the progress of a league: its table in a terminal, elsewhere the leader."""
         first = standing.places[0]
         count = counted(standing.matches, "match")
         text = f"{count}: {first.name} leads at {first.rating.mu:.0f} ± {first.margin:.0f}"
         self.show(live(standing) if self._lives else text, standing.matches)
 
     def course(self, course: Course) -> None:
-        """Show how far a tuning is."""
+        """Show the progress of a tuning."""
         tuning, numbers = course.tuning, ", ".join(moves(course))
         text = f"step {course.steps} of {tuning.steps}: {numbers}"
         left = self._steps_left(course)
         self.show(f"{text}{left}", course.steps)
 
     def begin(self, matches: int) -> None:
-        """Take note of how many matches were over before: they say nothing about the pace."""
+        """Record how many matches were over before: they say nothing about the pace."""
         self._before, self._began, self._next = matches, self._clock(), 1
 
     def _steps_left(self, course: Course) -> str:
-        """Return the time that the steps that are left are likely to take."""
+        """Return the estimated time for the remaining steps."""
         steps = course.tuning.steps - course.steps
         seconds = (self._clock() - self._began) / course.steps * steps
         return f"; {in_words(seconds)} left" if steps else ""
 
     def _left(self, comparison: Comparison) -> str:
-        """Return the time that the rest is likely to take; "" where nothing is known of it."""
+        """Return the estimated time for the remaining matches; "" if unknown."""
         played = len(comparison.matches) - (self._before or 0)
         if played <= 0 or comparison.is_over:
             return ""

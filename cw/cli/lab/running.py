@@ -1,4 +1,4 @@
-"""Runs what a command of the lab plays, shows how far it is, and leaves when interrupted."""
+"""Runs what a command of the lab plays, shows its progress, and exits when interrupted."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Experiment: TypeAlias = Callable[[Players, LabProgress], Awaitable[T]]
 
 
 def run(experiment: Experiment[T], jobs: int, to_go_on: str, *, verbose: bool) -> T:
-    """Return what an experiment returns; when interrupted, say what goes on with it, and leave."""
+    """Return the result of an experiment; when interrupted, print how to continue, and exit."""
     stderr = Stderr()
     try:
-        # Within: what shows progress takes long to load, and may be interrupted too.
+        # Inside the `try`: the progress display takes long to load, and may be interrupted too.
         announcements = Announcements(stderr, verbose=verbose)
         with LabProgress(stderr, announcements) as progress:
             return asyncio.run(played(experiment, jobs, progress, announcements))
@@ -36,7 +36,7 @@ def run(experiment: Experiment[T], jobs: int, to_go_on: str, *, verbose: bool) -
 async def played(
     experiment: Experiment[T], jobs: int, progress: LabProgress, announcements: Announcements
 ) -> T:
-    """Return what an experiment returns, and tell what its processes warned of."""
+    """Return the result of an experiment, and print the warnings of its processes."""
     async with players(jobs, progress.announce) as playing:
         result = await experiment(playing, progress)
     announcements.tell(playing.workers.warnings())

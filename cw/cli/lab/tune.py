@@ -117,7 +117,7 @@ def tune_command(
 
 
 def read_base(game: str, bot: str, asked: Asked) -> LineUp:
-    """Read the bot twice, and who else plays; raise UsageError for one that gets no settings."""
+    """Read the bot twice, and the other players; raise UsageError if it gets no settings."""
     name = read_bots([bot], builtins=load_strategies(game)).bots[0].name
     _, spec = split_name(bot)
     base = asked.line_up(game, (f"{name}={spec}", f"{name}-again={spec}"))
@@ -140,7 +140,7 @@ class Plan:
     folder: Path
 
     def play(self, jobs: int, *, verbose: bool) -> tuple[Course, Comparison | None]:
-        """Play what is left of both; the comparison is None if the result is the start."""
+        """Play what is left of both; the comparison is None if the result equals the start."""
         with opened(self.folder / STEPS, self.tuning.head) as journal:
 
             async def experiment(
@@ -153,7 +153,7 @@ class Plan:
             return run(experiment, jobs, to_go_on, verbose=verbose)
 
     def watch(self, progress: LabProgress) -> Callable[[Course], None]:
-        """Return what writes down and shows each step."""
+        """Return a callback that records and shows each step."""
 
         def seen(course: Course) -> None:
             write_course(self.folder, course)
@@ -176,7 +176,7 @@ class Plan:
 
 
 def tell(course: Course, comparison: Comparison | None, out: Path) -> None:
-    """Print where the numbers have gone, whether that is better, and how to play with them."""
+    """Print how the numbers have changed, whether they are better, and how to play with them."""
     for line in moves(course):
         click.echo(line)
     if comparison is None:
@@ -191,7 +191,7 @@ def tell(course: Course, comparison: Comparison | None, out: Path) -> None:
 
 
 def report(course: Course, comparison: Comparison | None, out: Path) -> dict[str, Json]:
-    """Return what came of a tuning for programs."""
+    """Return the result of a tuning as JSON."""
     start = course.points[0]
     return {
         "numbers": {

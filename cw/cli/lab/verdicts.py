@@ -1,4 +1,4 @@
-"""The end of a comparison on the terminal, and as the exit code of a command."""
+"""The result of a comparison, in the terminal and as an exit code."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ EXIT_CODES: Final[Mapping[Decision | None, int]] = {"stronger": 0, "not stronger
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """Print what came of a comparison, and the faults beside it."""
-    # Names and faults of bots may hold anything.
+    """Print the result of a comparison, and its faults."""
+    # Names and faults of bots may contain anything.
     click.echo(visible(sentence(comparison)))
     for line in fault_lines(comparison):
         click.echo(visible(f"  {line}"))

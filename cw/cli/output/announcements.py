@@ -1,4 +1,4 @@
-"""What a command prints beside its results, each line once."""
+"""What a command prints besides its results, each line once."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from cw.arena.sandbox import WALLED
 from cw.cli.output.stderr import Stderr
 
 UNBOUND: Final = "NO BOUND"
-"""Stands in the sentence about a program where something that it may use up has no bound."""
+"""Marks a resource without a limit, in the sentence about a program."""
 
 ALONE: Final = "it sees "
-"""How the part begins that says that a program is given some files of its folder alone."""
+"""Begins the part which says that a program gets only some files of its folder."""
 
 
 class Announcements:
-    """Says how programs are isolated, and what else was to be said, each line once.
+    """Prints how programs are isolated, and other messages, each line once.
 
-    Of the usual protection it says nothing, and of a weaker one a few words; all of it if it is
-    `verbose`.
+    The usual protection is not mentioned, and a weaker one in a few words; `verbose` prints it all.
     """
 
     def __init__(self, stderr: Stderr, *, verbose: bool = False) -> None:
-        """Say nothing yet."""
+        """Print nothing yet."""
         self._stderr = stderr
         self._verbose = verbose
         self._lines: set[str] = set()
 
     def __call__(self, bot: BotSpec, protection: str) -> None:
-        """Say how a program is isolated."""
+        """Report how a program is isolated."""
         text = protection if self._verbose else in_short(protection)
         if text:
             self.tell([f"{bot.name}: {text}"])
@@ -44,7 +43,7 @@ class Announcements:
 
 
 def in_short(protection: str) -> str:
-    """Return a few words about a protection that is weaker than the usual one; "" for that.
+    """Return a few words about a protection weaker than the usual one; "" for the usual one.
 
     >>> in_short("bubblewrap: files, processes and network of its own; at most 1 GiB of memory")
     ''
@@ -56,6 +55,6 @@ def in_short(protection: str) -> str:
     for other in others:
         _, mark, free = other.partition(UNBOUND)
         parts += [f"{mark}{free}"] if mark else []
-        # A file that is missing there is no riddle then.
+        # This explains why a file may be missing there.
         parts += [other] if other.startswith(ALONE) else []
     return "; ".join([*parts, "-v tells more"]) if parts else ""

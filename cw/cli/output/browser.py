@@ -29,7 +29,7 @@ class PlayInBrowser(Protocol):
 
 @contextmanager
 def in_browser() -> Iterator[PlayInBrowser]:
-    """Serve pages until Ctrl-C; yields what plays a match and opens its page."""
+    """Serve pages until Ctrl-C; yield a function that plays a match and opens its page."""
     app = create_app(SiteSettings(owner=True))
     matches: LiveMatches = app.extensions["matches"]
     with serving(app, listen("127.0.0.1", 0)) as address:

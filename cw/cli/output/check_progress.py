@@ -14,7 +14,7 @@ from cw.matches.checks.bot import PROTOCOL, Attempt
 
 
 class CheckProgress:
-    """A line at the foot of the terminal, which goes while anything else is printed."""
+    """A line at the foot of the terminal, hidden while anything else is printed."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class CheckProgress:
     ) -> None:
         """Show nothing yet."""
         self.total = 0
-        """Steps of the whole check, as far as it is known."""
+        """Steps of the whole check, as far as known."""
         self._announcements = announcements
         self._status = stderr.console.status("")
         self._clock = clock
@@ -48,12 +48,12 @@ class CheckProgress:
         self._status.start()
 
     def trying(self, attempt: Attempt) -> None:
-        """Show what is tried next."""
+        """Show the next step."""
         self.total = attempt.total
         self._status.update(in_words(attempt, self._left(attempt)))
 
     def _left(self, attempt: Attempt) -> float | None:
-        """Return the seconds that the rest is likely to take; None before a match is over."""
+        """Return the estimated seconds left, or None before a match is over."""
         if attempt.name == PROTOCOL:
             return None
         now = self._clock()
@@ -62,13 +62,13 @@ class CheckProgress:
         return (now - began) / past * (attempt.total - attempt.number + 1) if past else None
 
     def announce(self, bot: BotSpec, protection: str) -> None:
-        """Say how a program is isolated."""
+        """Report how a program is isolated."""
         with self.hidden():
             self._announcements(bot, protection)
 
 
 def in_words(attempt: Attempt, left: float | None) -> str:
-    """Return which step of how many is tried; `left` is the time for it and the rest, in seconds.
+    """Return the current step in words; `left` is the estimate for it and the rest, in seconds.
 
     >>> in_words(Attempt("plays on a large board", 4, 9), 60.0)
     'step 4 of 9: plays on a large board; about 1:00 left'

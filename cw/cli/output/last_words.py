@@ -1,4 +1,4 @@
-"""What a bot wrote last, for a terminal: without a kit's log, and what is repeated once."""
+"""The end of a bot's output, for a terminal: without a kit's log, and repetitions shown once."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from cw.arena.exceptions import last_exception
 
 LONGEST: Final = 2000
-"""Characters of what a bot wrote that are shown."""
+"""Most characters shown of a bot's output."""
 
 SEARCHED: Final = 400
-"""Lines at the end in which repetitions are looked for."""
+"""Lines at the end that are searched for repetitions."""
 
 LOGGED: Final = re.compile(
     r"(?:[A-Z]+ /\S* \d{3}|turns_left \d+: .*|ready as .*) \d+\.\d ms"
@@ -23,18 +23,18 @@ LOGGED: Final = re.compile(
 
 
 class Repeated(NamedTuple):
-    """How a text ends: with so many lines, which came so often."""
+    """The repetition at the end of a text: how many lines, and how often."""
 
     size: int
     times: int
 
 
 def last_words(output: str) -> str:
-    """Return the end of what a bot wrote, in whole lines, without those in which kits log.
+    r"""Return the end of a bot's output, in whole lines, without those that kits log.
 
-    What its end repeats, such as the traceback of every turn, is shown once and counted.
+    Repetitions at the end, such as the traceback of every turn, are shown once and counted.
 
-    >>> print(last_words("KeyError: 3\\n" * 7))
+    >>> print(last_words("KeyError: 3\n" * 7))
     KeyError: 3
     (and the same 6 more times)
     """
@@ -47,7 +47,7 @@ def last_words(output: str) -> str:
 
 
 def repeated(lines: Sequence[str]) -> Repeated:
-    """Return what most of the end of a text consists of; (0, 1) where nothing is repeated.
+    """Return the repetition that makes up most of the end of a text; (0, 1) if there is none.
 
     >>> repeated(["a", "b", "c", "b", "c"])
     Repeated(size=2, times=2)
@@ -59,7 +59,7 @@ def repeated(lines: Sequence[str]) -> Repeated:
 
 
 def times_at_end(lines: Sequence[str], size: int) -> int:
-    """Return how often the last `size` lines come, one after the other, at the end."""
+    """Return how often the last `size` lines occur in a row at the end."""
     block, times = lines[-size:], 1
     while lines[-size * (times + 1) : -size * times] == block:
         times += 1
@@ -67,9 +67,9 @@ def times_at_end(lines: Sequence[str], size: int) -> int:
 
 
 def ending(text: str) -> str:
-    """Return a text, or what of it is shown if it is too long.
+    """Return a text, or the part shown of it if it is too long.
 
-    That is its last exception from the beginning on, if there is one, else its last whole lines.
+    That is the last exception from its beginning, if there is one, otherwise the last whole lines.
     """
     if len(text) <= LONGEST:
         return text
@@ -77,6 +77,6 @@ def ending(text: str) -> str:
     lines = text.split("\n")[raised.at if raised else 0 :]
     half = LONGEST // 2 if raised else 0
     head, tail = "\n".join(lines)[:half], "\n".join(lines)[half:][half - LONGEST :]
-    # Cut where lines end, unless one of them is longer than all that is shown.
+    # Cut at the ends of lines, unless one of them is longer than all that is shown.
     beginning = head.rpartition("\n")[0]
     return "\n".join(filter(None, (beginning, "...", tail.partition("\n")[2] or tail)))

@@ -12,13 +12,13 @@ from cw.games.rules import Json
 
 BEFORE: Final = ("match", "game", "seed")
 BY_SEAT: Final = ("name", "rank", "score", "faults")
-"""Columns that come once for each seat, with its number behind."""
+"""Columns repeated for each seat, with its number as a suffix."""
 
 AFTER: Final = ("winner", "winner_seat", "won_by", "reason", "turns")
 
 
 def write_each(file: TextIO, played: Sequence[Played]) -> None:
-    """Write a line for each match; a file whose name ends in .csv gets values in columns."""
+    """Write a line for each match: CSV if the name of the file ends in .csv, otherwise JSON."""
     if file.name.lower().endswith(".csv"):
         seats = range(1, len(played[0].spec.bots) + 1)
         by_seat = [f"{column}_{seat}" for seat in seats for column in BY_SEAT]
@@ -31,7 +31,7 @@ def write_each(file: TextIO, played: Sequence[Played]) -> None:
 
 
 def row(number: int, match: Played) -> dict[str, Json]:
-    """Return the values of a match, by column; seats are counted from 1."""
+    """Return the values of a match, by column; seats are numbered from 1."""
     document, winner = report_of(match), match.result.winner
     values = {name: document[name] for name in ("game", "seed", "winner", "won_by", "reason")}
     values |= {"match": number, "turns": match.result.turns}

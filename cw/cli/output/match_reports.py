@@ -1,4 +1,4 @@
-"""How `cw play` tells of matches as they end."""
+"""How `cw play` reports matches as they end."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cw.matches.spec import MatchFault
 from cw.matches.verdict import never_played
 
 SHOWN_FAULTS: Final = 20
-"""Faults that are told, those that are alike as one; what comes later is only counted."""
+"""Most faults reported, similar ones as one; later ones are only counted."""
 
 NUMBER: Final = re.compile(r"\d+")
 
 
 class MatchReports:
-    """Tells of matches as they end: results on standard output, the rest on standard error."""
+    """Reports matches as they end: results on standard output, the rest on standard error."""
 
     def __init__(self, stderr: Stderr, expected: int, *, as_json: bool) -> None:
-        """Expect so many matches."""
+        """Prepare for `expected` matches."""
         self.stderr = stderr
         self.expected = expected
         self.as_json = as_json
@@ -34,10 +34,10 @@ class MatchReports:
         """Whether a bot of any match could not be started."""
         self._matches: list[Played] = []
         self._explained: set[str] = set()
-        """Bots whose faults have been explained: those of further matches are only counted."""
+        """Bots whose faults have been explained; those of further matches are only counted."""
 
     def match(self, played: Played) -> None:
-        """Tell of a match."""
+        """Report a match."""
         self.explain(played)
         self.absent = self.absent or bool(never_played(played.result))
         if self.as_json:
@@ -50,14 +50,14 @@ class MatchReports:
             self.stderr.say(line, "dim", soft_wrap=True)
 
     def explain(self, played: Played) -> None:
-        """Explain faults of bots that had none before."""
+        """Explain the faults of bots that had none before."""
         faulty = {played.spec.bots[fault.bot].name for fault in played.result.faults}
         if faulty - self._explained:
             explain_faults(self.stderr, played)
         self._explained |= faulty
 
     def end(self) -> None:
-        """Sum up several matches."""
+        """Summarise several matches."""
         if self.expected > 1 and not self.as_json:
             resolve_name("cw.cli.output.series_table:print_series")(
                 [bot.name for bot in self._matches[0].spec.bots], self._matches
@@ -65,7 +65,7 @@ class MatchReports:
 
 
 def explain_faults(stderr: Stderr, played: Played) -> None:
-    """Print what bots wrote, then what was wrong with replies, and how to repeat the first."""
+    """Print the output of bots, what was wrong with replies, and how to repeat the first fault."""
     spec, result, _ = played
     for number in dict.fromkeys(fault.bot for fault in result.faults):
         if output := last_words(result.stderr[number]):
@@ -82,7 +82,7 @@ def explain_faults(stderr: Stderr, played: Played) -> None:
 
 
 def grouped(faults: Sequence[MatchFault]) -> list[list[MatchFault]]:
-    """Return faults that say the same of the same bot together, in the order of the first ones.
+    """Group similar faults of the same bot, in the order of the first ones.
 
     Numbers in them may differ: many sentences quote a turn.
     """

@@ -1,4 +1,4 @@
-"""Output whose reader may go before its end, as `head` does."""
+"""Output whose reader may leave before its end, as `head` does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def while_read() -> Iterator[None]:
-    """Print as long as somebody reads; the rest of the block, and of the output, is left out."""
+    """Print while somebody reads; after that, drop the rest of the block and of the output."""
     try:
         yield
     except OSError as error:
@@ -22,7 +22,7 @@ def while_read() -> Iterator[None]:
 
 
 def discard_output() -> None:
-    """Let what is still printed, also what has been buffered, lead nowhere."""
+    """Redirect all further output, even what is buffered, to the null device."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())

@@ -1,4 +1,4 @@
-"""A match that is over, in lines for people and as a document for programs."""
+"""A finished match, as lines for people and as a document for programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cw.visible import visible
 
 
 class Played(NamedTuple):
-    """A match that is over, and the file of its replay if there is one."""
+    """A finished match, and the file of its replay if there is one."""
 
     spec: MatchSpec
     result: MatchResult
@@ -28,16 +28,16 @@ class Played(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Who won, by what and in which turn."""
+        """Who won, how and in which turn."""
         return verdict(self.spec, self.result)
 
     def without_turns(self) -> Played:
-        """Return it without the turns, many of which would fill the memory."""
+        """Return it without the turns: those of many matches would fill the memory."""
         return self._replace(result=msgspec.structs.replace(self.result, replay={}))
 
 
 def report_of(played: Played) -> dict[str, Json]:
-    """Return a match for programs."""
+    """Return a match as JSON."""
     spec, result, file = played
     return {
         "game": spec.game,
@@ -62,9 +62,9 @@ def report_of(played: Played) -> dict[str, Json]:
 
 
 def print_match(played: Played) -> None:
-    """Print who won, by what and in which turn, then the ranks and where the replay is."""
+    """Print who won, how and in which turn, then the ranks and the file of the replay."""
     spec, result, file = played
-    # The words of games and names of files may hold anything.
+    # The words of games and names of files may contain anything.
     click.echo(visible(f"{spec.game}, seed {spec.seed}: {played.verdict}"))
     unranked = len(spec.bots) + 1
     width = max(len(bot.name) for bot in spec.bots)
@@ -105,9 +105,9 @@ def how_to_repeat(played: Played) -> list[str]:
 
 
 def sentence(spec: MatchSpec, faults: Sequence[MatchFault]) -> str:
-    """Return a sentence about faults that are alike; turns are counted as people do.
+    """Return a sentence about similar faults; turns are counted as people do.
 
-    The end of the error output is left out, as all of it is shown beside.
+    The end of the error output is left out, as all of it is shown nearby.
     """
     first, last = faults[0], faults[-1]
     detail = first.detail.partition(ERROR_OUTPUT)[0]

@@ -1,4 +1,4 @@
-"""How `cw play` and `cw simulate` tell of several matches: in one table."""
+"""How `cw play` and `cw simulate` show several matches: in one table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADINGS: Final = (
 
 
 def print_series(names: Sequence[str], series: Sequence[Played]) -> None:
-    """Print what each of the named bots did in several matches, as a table."""
+    """Print a table of the results of the named bots in several matches."""
     first, last = series[0], series[-1]
     console = Console(highlight=False)
     console.print(Text(f"{len(series)} matches of {first.spec.game}, {seeds_of(series)}\n"))
@@ -39,7 +39,7 @@ def seeds_of(series: Sequence[Played]) -> str:
 
 
 def table_of(rows: Sequence[Tally]) -> Table:
-    """Return the table of a series, the highest win rate first."""
+    """Return the table of a series, highest win rate first."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("\nbot", overflow="fold")
     for heading in HEADINGS:
@@ -51,7 +51,7 @@ def table_of(rows: Sequence[Tally]) -> Table:
 
 
 def cells_of(tally: Tally) -> list[str]:
-    """Return the line of a bot."""
+    """Return the row of a bot."""
     low, high = tally.interval
     seats = " ".join(f"{part.count('won')}/{len(part.parts)}" for part in tally.seats.values())
     return [

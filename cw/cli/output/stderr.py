@@ -1,4 +1,4 @@
-"""Standard error, for what a command says beside its results."""
+"""Standard error, for what a command prints besides its results."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class Stderr:
-    """Standard error as one console; rich is loaded with the first line that is said."""
+    """Standard error as one console; rich is loaded with the first line printed."""
 
     @cached_property
     def console(self) -> Console:
-        """What draws there."""
+        """The console that draws there."""
         console: Console = resolve_name("cw.cli.output.stderr_console:StderrConsole")()
         return console
 
     def say(self, line: str, style: str = "", *, soft_wrap: bool = False) -> None:
-        """Print a line, whatever it holds; it is wrapped as words are, or as the terminal does."""
+        """Print a line, whatever it contains; with `soft_wrap`, the terminal wraps it."""
         text = resolve_name("rich.text:Text")(visible(line), style)
         self.console.print(text, soft_wrap=soft_wrap)

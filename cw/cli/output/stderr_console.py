@@ -1,4 +1,4 @@
-"""What draws on standard error; apart from `stderr`, as rich takes long to load."""
+"""The console for standard error; separate from `stderr`, as rich takes long to load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.console import Console
 
 
 class StderrConsole(Console):
-    """Standard error, whose reader may go: that is an error like others, and not the end."""
+    """Standard error, whose reader may leave: that is an error like others, and not the end."""
 
     def __init__(self) -> None:
         """Draw on standard error."""

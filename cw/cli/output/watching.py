@@ -18,7 +18,7 @@ from cw.replays import document as replay
 
 @contextmanager
 def watching(console: Console, delay: float) -> Iterator[OnTurn]:
-    """Show a match while it is played; `delay` is the seconds to wait after each turn."""
+    """Yield a callback that shows a match; `delay` is the seconds to wait after each turn."""
     with Live(console=console, auto_refresh=False, transient=True, screen=False) as live:
 
         def show(progress: MatchProgress) -> None:
@@ -29,7 +29,7 @@ def watching(console: Console, delay: float) -> Iterator[OnTurn]:
 
 
 def scene(record: MatchRecord) -> Group:
-    """Draw the board, and say which turn it is and who plays."""
+    """Draw the board, and print the turn and the players."""
     frame = replay.frame_of(record.game, record.state)
     names = "  ".join(f"{player}: {bot.name}" for player, bot in record.bots.items())
     return Group(

@@ -28,10 +28,10 @@ from cw.replays.document import Document
 from cw.visible import visible
 
 LONGEST: Final = 2000
-"""Characters of a question or of an output that are printed; --json prints all."""
+"""Most characters printed of a question or an output; --json prints all."""
 
 WIDTH: Final = 60
-"""Characters of an answer in the list of `--every`."""
+"""Most characters of an answer in the list of `--every`."""
 
 
 @click.command("ask")
@@ -118,7 +118,7 @@ def asking_of(
     cold: bool,
     wait: bool,
 ) -> Asking:
-    """Return what was asked for; raise UsageError for what means nothing."""
+    """Return the requested questions; raise UsageError if invalid."""
     place = place_of(split_name(bot)[1], load_strategies(document["game"]))
     spec = BotSpec(place.name, place.kind, place.target)
     seat = seat_of(document, spec, player)
@@ -137,9 +137,9 @@ def asking_of(
 
 
 def seat_of(document: Document, bot: BotSpec, player: str | None) -> dict[str, Json]:
-    """Return the player whose place a bot takes: the one that is named, or its own.
+    """Return the player whose place a bot takes: the named one, or its own.
 
-    Raises UsageError where it did not play, or played more than once.
+    Raises UsageError if the bot did not play, or played more than once.
     """
     seats = document["players"]
     if player is not None:
@@ -158,7 +158,7 @@ def seat_of(document: Document, bot: BotSpec, player: str | None) -> dict[str, J
 
 
 def whole(answers: Sequence[AskedAnswer], word: str) -> list[str]:
-    """Return the lines about the only answer, with all that is known of it."""
+    """Return the lines about the only answer, with everything known about it."""
     if not answers:
         return []
     [answer] = answers
@@ -178,19 +178,19 @@ def answer_line(when: str, action: Json, seconds: float | None, verdict: str) ->
 
 
 def indented(text: str) -> list[str]:
-    """Return the lines of a text, moved to the right; what is long is cut."""
+    """Return the lines of a text, indented; a long text is cut."""
     return [f"  {line}" for line in cut(text, LONGEST).splitlines()]
 
 
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a text, and how much is left out."""
+    """Return a text, or its beginning and its length if it is too long."""
     if len(text) <= most:
         return text
     return f"{text[:most]} ... ({len(text)} characters; --json prints all)"
 
 
 def in_a_line(answer: AskedAnswer, word: str) -> str:
-    """Return an answer that differs as a line of a list."""
+    """Return an answer as a line of the list."""
     texts = [printed(action) for action in (answer.before, answer.after)]
     then, now = (text if len(text) <= WIDTH else f"{text[:WIDTH]}..." for text in texts)
     verdict = "" if answer.is_legal else f", {answer.verdict}"
@@ -200,7 +200,7 @@ def in_a_line(answer: AskedAnswer, word: str) -> str:
 
 
 def printed(action: Json) -> str:
-    """Return an action as JSON without blanks."""
+    """Return an action as JSON without spaces."""
     return compact(action).decode()
 
 
@@ -216,5 +216,5 @@ def summary(answers: Sequence[AskedAnswer], word: str) -> list[str]:
 
 
 def in_milliseconds(seconds: float) -> str:
-    """Return a time in words."""
+    """Return a time in milliseconds, as text."""
     return f"{seconds * 1000:.1f} ms"

@@ -21,16 +21,16 @@ from cw.replays import document as replay
 from cw.web.replays.export import drawn, html
 
 SPEED: Final = 8
-"""Turns a second of an animation."""
+"""Turns per second of an animation."""
 
 ENDINGS: Final = {"gz": ".json.gz", "game": ".game.json"}
-"""Endings of files that are not called as their form is."""
+"""File endings that are not the name of the format."""
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 def choose(context: click.Context, parameter: click.Parameter, flag: bool) -> None:
-    """Note the form that an option asks for; refuse a second one."""
+    """Record the format that an option requests; refuse a second one."""
     if not flag:
         return
     if "form" in context.params:
@@ -39,7 +39,7 @@ def choose(context: click.Context, parameter: click.Parameter, flag: bool) -> No
 
 
 def form_option(name: str, what: str) -> Callable[[Callback], Callback]:
-    """Return the option that asks for a form."""
+    """Return the option for a format."""
     return click.option(f"--{name}", is_flag=True, expose_value=False, callback=choose, help=what)
 
 
@@ -101,26 +101,26 @@ def export(
 
 
 def left_out(moving: Animation) -> str:
-    """Say which turns an animation leaves out, if it does."""
+    """Describe which turns an animation leaves out, if any."""
     return f", one for every {moving.step} turns" if moving.step > 1 else ""
 
 
 def refuse_options(form: str, forms: tuple[str, ...], values: dict[str, Any]) -> None:
-    """Raise UsageError for options that mean nothing for a form."""
+    """Raise UsageError for options that do not apply to a format."""
     for name, value in values.items():
         if value is not None and form not in forms:
             raise UsageError(f"{name} is for {' and '.join(f'--{other}' for other in forms)}")
 
 
 def watched(images: Iterable[Image], count: int) -> Iterable[Image]:
-    """Show in a terminal how far an animation is."""
+    """Show the progress of an animation in a terminal."""
     console = Console(stderr=True)
     quiet = not console.is_terminal
     return track(images, "Painting frames", count, console=console, transient=True, disable=quiet)
 
 
 def beside(file: Path, form: str) -> Path:
-    """Return the place of another form of a replay; raise UsageError if it is the replay itself."""
+    """Return the path for another format of a replay; raise UsageError if it is the replay."""
     stem = file.name.removesuffix(".gz").removesuffix(".json")
     place = file.with_name(stem + ENDINGS.get(form, f".{form}"))
     if place == file:

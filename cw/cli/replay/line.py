@@ -54,7 +54,7 @@ def line(file: Path, turn: int, player: str | None) -> None:
 
 
 def player_of(document: replay.Document, name: str) -> str:
-    """Return a player by the name of the bot, or as the game names it; raise UsageError for none.
+    """Return a player by the name of its bot or of the game; raise UsageError if unknown.
 
     >>> player_of({"players": [{"player": 1, "name": "ann"}]}, "ann")
     '1'

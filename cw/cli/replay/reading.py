@@ -1,4 +1,4 @@
-"""The file of a replay, as all commands of `cw replay` read it."""
+"""Reads the file of a replay, for all commands of `cw replay`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def read(file: Path) -> replay.Document:
-    """Read a replay, also in the format of its game; raise UsageError if the file holds none."""
+    """Read a replay, also in the format of its game; raise UsageError if the file is invalid."""
     return read_file(file).document
 
 
 def read_file(file: Path) -> ReplayFile:
-    """Read a replay with what its file tells beside it."""
+    """Read a replay, with whatever else its file contains."""
     try:
         with file.open("rb") as source:
             data = source.read(replay.LARGEST)

@@ -22,7 +22,7 @@ from cw.replays import document as replay
 from cw.visible import visible
 
 MOST_CELLS: Final = 1_000_000
-"""Cells of a board that is drawn in a terminal."""
+"""Most cells of a board drawn in a terminal."""
 
 
 @click.command()
@@ -49,7 +49,7 @@ def show(file: Path, turn: int) -> None:
 
 
 def terminal_board(game: str, frame: Json) -> Text:
-    """Draw a frame of a file; raise ProtocolError for one that cannot be drawn."""
+    """Draw a frame of a file; raise ProtocolError if it cannot be drawn."""
     if game in game_entries():
         picture = load_picture(game)
         width, height = picture.extent(scenes.read(frame, picture.frame, "the frame"))
@@ -58,5 +58,5 @@ def terminal_board(game: str, frame: Json) -> Text:
     try:
         return load_terminal(game)(frame)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # Drawings take it for granted that a frame came of the rules; a file may say anything.
+        # Drawings assume that a frame came from the rules; a file may contain anything.
         raise ProtocolError(f"the frame cannot be drawn: {error!r}") from None

@@ -32,7 +32,7 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
 
 
 def judged(file: Path) -> dict[str, Json]:
-    """Return what is found of a file: whether it is true, and what is wrong with it."""
+    """Return the verdict on a file: whether it is correct, and what is wrong with it."""
     report: dict[str, Json] = {"file": str(file)}
     try:
         replay_file = read_file(file)
@@ -45,6 +45,6 @@ def judged(file: Path) -> dict[str, Json]:
 
 
 def in_words(verdict: Mapping[str, Json]) -> str:
-    """Return what was found of a file as a line for reading."""
+    """Return the verdict on a file as a line of text."""
     fine = "ok, from a given position" if "from" in verdict else "ok"
     return f"{verdict['file']}: {verdict['error'] or fine}"

@@ -1,4 +1,4 @@
-"""The board as rows of 6-bit squares (rule book, "Squares as numbers"), and what a move does."""
+"""The board as rows of 6-bit squares (rule book, "Squares as numbers"), and the effect of moves."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ ANY_OWNER: Final = OWNED[1] | OWNED[2]
 
 
 def check_size(size: object) -> int:
-    """Return the size back; raise UsageError unless it is an odd whole number from 1 to 31."""
+    """Return the size unchanged; raise UsageError unless it is an odd whole number from 1 to 31."""
     if type(size) is int and 1 <= size <= LARGEST and size % 2:
         return size
     raise UsageError(f"size must be an odd number from 1 to {LARGEST}, not {size!r}")
 
 
 def empty(size: int) -> Squares:
-    """Return a board of size x size squares on which nothing is drawn."""
+    """Return a board of size x size squares with nothing drawn."""
     return ((0,) * size,) * size
 
 
 def owner(square: int) -> int:
-    """Return the player who owns a square: 1 or 2, 0 for nobody."""
+    """Return the owner of a square: 1 or 2, or 0 if it is unowned."""
     return square >> 4
 
 
 def scores(squares: Squares) -> tuple[int, int]:
-    """Return the numbers of squares of player 1 and of player 2."""
+    """Return how many squares player 1 and player 2 own."""
     owners = [owner(square) for row in squares for square in row]
     return owners.count(1), owners.count(2)
 
@@ -44,12 +44,12 @@ def is_drawn(squares: Squares, move: Move) -> bool:
 
 
 def is_free(squares: Squares, move: Move) -> bool:
-    """Return whether the segment, which must be on the board, is not drawn nor in a closed area."""
+    """Return whether the segment, which must be on the board, is neither drawn nor enclosed."""
     return not squares[move.y][move.x] & (BORDERS[move.border] | ANY_OWNER)
 
 
 def free_moves(squares: Squares) -> list[Move]:
-    """Return one name of each free segment, in reading order of the squares."""
+    """Return one name for each free segment, in reading order of the squares."""
     return [move for move in all_segments(len(squares)) if is_free(squares, move)]
 
 
@@ -65,7 +65,7 @@ def check_free(squares: Squares, move: Move) -> None:
 
 
 def draw(squares: Squares, move: Move, player: int) -> Squares:
-    """Return the board after a player draws a free segment, and takes the area that it closes.
+    """Return the board after a player draws a free segment and takes the area that it closes.
 
     Only drawn segments set border bits: those inside a closed area are no longer free, but their
     bits stay unset (rule 3).
@@ -81,7 +81,7 @@ def draw(squares: Squares, move: Move, player: int) -> Squares:
 
 
 def closed_area(board: list[list[int]], x: int, y: int) -> set[tuple[int, int]]:
-    """Return the unowned squares of the closed area around (x, y); none if it is not closed."""
+    """Return the unowned squares of the closed area around (x, y), or none if it is open."""
     size = len(board)
     area = {(x, y)}
     border = [(x, y)]
@@ -97,7 +97,7 @@ def closed_area(board: list[list[int]], x: int, y: int) -> set[tuple[int, int]]:
 
 
 def neighbours(square: int, x: int, y: int) -> Iterator[tuple[int, int]]:
-    """Yield the squares across the undrawn borders of (x, y), even those off the board."""
+    """Yield the squares across the undrawn borders of (x, y), including those off the board."""
     for name, bit in BORDERS.items():
         if not square & bit:
             dx, dy, _ = ACROSS[name]

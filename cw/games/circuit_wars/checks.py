@@ -11,10 +11,10 @@ from cw.games.rules import Json, Player
 from cw.games.wire import Referee, Transport
 
 PLAYED: Final[Mapping[str, Json]] = {"size": 7, "openings": 0}
-"""The board of the assignment, on which a client is judged."""
+"""The board of the assignment, on which clients are judged."""
 
 ENOUGH: Final = 20
-"""Turns after which a match shows nothing new: a client pauses 0.2 s before each request."""
+"""Turns after which a match shows nothing new; a client pauses 0.2 s before each request."""
 
 NOTE: Final = (
     "this does not matter on the usual 7 x 7 board; a bot for any board takes the size, and what is"
@@ -25,7 +25,7 @@ elsewhere = partial(Trial, seats=(0,), note=NOTE)
 
 
 class CircuitWarsChecks:
-    """Matches: a client comes to the server, so there is nothing to ask it before."""
+    """Matches only: a client connects to the server, so there is nothing to probe beforehand."""
 
     trials: Sequence[Trial] = (
         Trial("plays a whole match as player 1", PLAYED, ("random",), seats=(0,), by_contest=True),
@@ -41,8 +41,8 @@ class CircuitWarsChecks:
     )
 
     def steps(self, transport: Transport) -> int:
-        """Return 0."""
+        """Return 0: nothing is probed."""
         return 0
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask nothing."""
+        """Do nothing."""

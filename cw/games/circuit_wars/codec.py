@@ -13,21 +13,21 @@ from cw.games.rules import Json
 
 
 class CircuitWarsCodec(DefaultCodec[State, Action, State]):
-    """Writes and reads the documents of Circuit Wars; a move is text, as it is sent."""
+    """Writes and reads the documents of Circuit Wars; a move is the text that was sent."""
 
     def __init__(self, rules: CircuitWars) -> None:
-        """Speak of games by these rules."""
+        """Use these rules to check states."""
         super().__init__(rules, State, str)
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
-        """Read a state; raise ProtocolError where it is not one that the rules could produce."""
+        """Read a state; raise ProtocolError if the rules could not have produced it."""
         state = super().state_from_json(document)
         check_state(state)
         return state
 
 
 def check_state(state: State) -> None:
-    """Raise ProtocolError unless board, scores and end agree with each other."""
+    """Raise ProtocolError unless board, scores and end agree."""
     try:
         board.check_size(state.size)
     except UsageError as error:
@@ -44,7 +44,7 @@ def check_state(state: State) -> None:
 
 
 def check_squares(state: State) -> None:
-    """Raise ProtocolError unless the board is square and each segment the same from both sides."""
+    """Raise ProtocolError unless the board is square and both sides of each segment agree."""
     size = state.size
     if len(state.board) != size or any(len(row) != size for row in state.board):
         raise _contradiction("board", f"of {len(state.board)} rows", f"expected {size} x {size}")

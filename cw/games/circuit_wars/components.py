@@ -1,16 +1,17 @@
-"""A position as a graph: grid points joined by drawn segments are its nodes, free segments edges.
+"""A position as a graph: nodes are grid points joined by drawn segments, edges are free segments.
 
-Drawn segments join grid points into components; a point that none touches is a component too. A
-free segment between two components merges them and scores nothing; one within a component is a
-loop, and closes an area. So once one of several parallel edges is drawn, the others are loops that
-score, and an edge that is alone between its components is safe to draw.
+Drawn segments join grid points into components; an isolated point is a component too. A free
+segment between two components merges them and scores nothing; one within a component is a loop,
+and closes an area. So once one of several parallel edges is drawn, the others become loops that
+score, and an edge with no parallel is safe to draw.
 
 A closed line encloses, in each row, the squares with an odd number of its vertical segments to
-their left (the even-odd rule). So let a vertical segment bear the set of the squares to its right,
-and a horizontal one the empty set: the XOR along a closed line is the area that it encloses. As in
-a union-find with weights, each component has a root, and the label of an edge is the XOR along the
-path from root to root through its segment. The label of a loop is then the area that it closes,
-the XOR of two parallel labels the area between the edges, and no square need be visited.
+their left (the even-odd rule). So label a vertical segment with the set of the squares to its
+right, and a horizontal one with the empty set: the XOR along a closed line is the area that it
+encloses. As in a weighted union-find, each component has a root, and the label of an edge is the
+XOR along the path from root to root through its segment. The label of a loop is then the area that
+it closes, the XOR of two parallel labels is the area between the edges, and no square need be
+visited.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from cw.games.circuit_wars.board import Squares
 from cw.games.circuit_wars.segments import Move, all_segments
 
 Pair: TypeAlias = tuple[int, int]
-"""Two components by their root points, the smaller first; for a loop both are the same."""
+"""Two components by their root points, the smaller first; for a loop both are equal."""
 
 
 class GridSegment(NamedTuple):
@@ -50,21 +51,21 @@ class Edge(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A legal move with what it wins and what it leaves to the opponent, found without drawing."""
+    """A legal move with its gain and what it leaves to the opponent, computed without drawing."""
 
     value: int
-    """Its points, less the most that the opponent can capture with the next move."""
+    """Its points, minus the most that the opponent can capture with the next move."""
     points: int
     edge: Edge
     pair: Pair
 
 
 class Position(NamedTuple):
-    """All that is still to be won: the edges between components, and the unowned squares."""
+    """All that can still be won: the edges between components, and the unowned squares."""
 
     edges: Mapping[Pair, tuple[Edge, ...]]
     unowned: int
-    """The squares that nobody owns, as bits."""
+    """The unowned squares, as bits."""
     free: int
     """The free segments, as bits; they alone determine the rest of the game."""
 
@@ -117,8 +118,8 @@ class Position(NamedTuple):
         """Return the position after drawing an edge that scores nothing.
 
         The second component takes the root of the first, and the label of the drawn edge is the
-        path between the two roots. It is added to every edge that leaves the second component; a
-        loop there would get it twice, and so keeps its label.
+        path between the two roots. It is XORed into every edge that leaves the second component; a
+        loop there would get it twice, so its label stays.
         """
         survivor, merged = pair
         edges: dict[Pair, tuple[Edge, ...]] = {}
@@ -164,12 +165,12 @@ class Position(NamedTuple):
         return Candidate(points - remaining, points, loop, pair)
 
     def _quiet(self, pair: Pair, parallel: tuple[Edge, ...], available: int) -> list[Candidate]:
-        """Return the candidates of parallel edges; `available` squares can be captured already.
+        """Return the candidates of parallel edges; `available` squares can already be captured.
 
         The graph is planar, so parallel edges lie side by side, and the area between two of them
-        is the sum of the areas in between: they are points on a line. The farthest from any of
-        them is one of its two ends, which a double sweep finds: the farthest from the first edge,
-        then the farthest from that.
+        is the sum of the areas in between: they are points on a line. The farthest from any edge
+        is one of the two ends, which a double sweep finds: the farthest from the first edge, then
+        the farthest from that one.
         """
         labels = [edge.label & self.unowned for edge in parallel]
         first = _farthest(labels, labels[0])
@@ -194,14 +195,14 @@ def _farthest(labels: list[int], start: int) -> int:
 
 
 def _outermost(areas: list[int]) -> list[int]:
-    """Return the areas that lie within no other one.
+    """Return the areas that are not nested in another.
 
-    Loops do not cross, so any two areas are disjoint or nested. By falling size each one is either
-    within an area that is kept already, or apart from all of them.
+    Loops do not cross, so any two areas are disjoint or nested. In order of decreasing size, each
+    is either inside an area already kept or disjoint from all of them.
     """
     outermost: list[int] = []
     for area in sorted(areas, key=int.bit_count, reverse=True):
-        # Laminar family: one common square is enough to know that it is nested.
+        # Laminar family: a single common square proves nesting.
         if not any(area & other for other in outermost):
             outermost.append(area)
     return outermost
@@ -232,9 +233,9 @@ def _squares(size: int, moves: list[Move]) -> int:
 
 
 def _roots(size: int, drawn: list[GridSegment]) -> dict[int, tuple[int, int]]:
-    """Return for each grid point the root of its component, and the XOR along the path there.
+    """Return for each grid point the root of its component, and the XOR along the path to it.
 
-    Any path will do: two paths differ by closed lines, whose areas are owned already.
+    Any path will do: two paths differ by closed lines, whose areas are already owned.
     """
     adjacent: dict[int, list[tuple[int, int]]] = {}
     for segment in drawn:

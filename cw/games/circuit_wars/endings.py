@@ -1,4 +1,4 @@
-"""The words for results of Circuit Wars, and what a forfeit scores."""
+"""The wording of results of Circuit Wars, and the score of a forfeit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cw.games.rules import Json
 
 
 def every_square(scores: Scores, losers: Collection[int], options: Mapping[str, Json]) -> Scores:
-    """Return all squares of the board for the player who has not forfeited."""
+    """Award all squares of the board to the player who has not forfeited."""
     squares = options["size"] ** 2
     return tuple(0 if seat in losers else squares for seat in range(len(scores)))
 

@@ -1,12 +1,12 @@
 """A mutable bitboard for playouts: two integers for the free segments, and a union-find.
 
 Squares are the bits of an integer, in rows of size + 1 bits: the extra bit of each row, and one row
-above and one below, stand for the outside. Bit i of `horizontal` says that the top segment of
-square i is free, bit i of `vertical` that its left segment is. Shifting by 1 or by a row leads to
-the neighbouring squares, so a whole area grows by one step in a few operations.
+above and one below, represent the outside. Bit i of `horizontal` is set if the top segment of
+square i is free, bit i of `vertical` if its left segment is. Shifting by 1 or by a row moves to the
+neighbouring squares, so a whole area grows by one step in a few operations.
 
-Drawn segments join grid points. A segment closes an area exactly when its two ends are connected
-already (it completes a cycle), which the union-find answers without looking at the squares.
+Drawn segments join grid points. A segment closes an area exactly when its two ends are already
+connected (it completes a cycle), which the union-find answers without looking at the squares.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ class FastSegment(NamedTuple):
     """A segment of a board of one size, by the bits of the fast board."""
 
     number: int
-    """Its place among the segments of the board, by which they are sorted."""
+    """Its index among the segments of the board; they sort by it."""
     horizontal: bool
     bit: int
     """Its bit in `FastBoard.horizontal` or `FastBoard.vertical`."""
     ends: tuple[int, int]
     """Its two grid points, numbered in reading order."""
     sides: tuple[int, int]
-    """The two squares beside it, as bits; one may lie outside."""
+    """The two squares beside it, as bits; one may be outside."""
     move: Move
     """One of its names."""
 
 
 class Geometry(NamedTuple):
-    """The tables of a board size."""
+    """The lookup tables of a board size."""
 
     size: int
     row: int
@@ -47,7 +47,7 @@ class Geometry(NamedTuple):
     """The bits that are not squares of the board."""
     segments: tuple[FastSegment, ...]
     by_move: dict[Move, FastSegment]
-    """Each segment under both of its names."""
+    """Each segment under both its names."""
     around: dict[int, tuple[tuple[FastSegment, int], ...]]
     """Bit of a square, 0 for the outside -> its segments, each with the square beyond it."""
     horizontal: int
@@ -58,7 +58,7 @@ class Geometry(NamedTuple):
 
 @cache
 def geometry(size: int) -> Geometry:
-    """Return the tables for a board of size x size squares."""
+    """Return the lookup tables for a board of size x size squares."""
     row = size + 1
     moves = enumerate(all_segments(size))
     segments = tuple(_segment(size, number, move) for number, move in moves)
@@ -103,7 +103,7 @@ def _segment(size: int, number: int, move: Move) -> FastSegment:
 
 
 class FastBoard:
-    """A position without owners and scores, for playouts; `draw` returns what each move scores."""
+    """A position for playouts, without owners and scores; `draw` returns each move's points."""
 
     __slots__ = ("_free", "_root", "geometry", "horizontal", "vertical")
 
@@ -138,21 +138,21 @@ class FastBoard:
 
     @property
     def key(self) -> int:
-        """The free segments as one integer, which determine all that can still be won."""
+        """The free segments as one integer; it determines all that can still be won."""
         return self.horizontal << self.geometry.outside.bit_length() | self.vertical
 
     def is_over(self) -> bool:
-        """Return whether no segment is free."""
+        """Return whether no free segment is left."""
         return not self.horizontal | self.vertical
 
     def is_free(self, segment: FastSegment) -> bool:
-        """Return whether the segment can be drawn."""
+        """Return whether the segment is free."""
         return bool((self.horizontal if segment.horizontal else self.vertical) & segment.bit)
 
     def free(self) -> Sequence[FastSegment]:
-        """Return all free segments, by their numbers, in a list that changes with the board.
+        """Return all free segments in order of number, in a list that changes with the board.
 
-        It is made when it is first asked for, and kept from then on.
+        Built on first use, then kept up to date.
         """
         if self._free is None:
             self._free = self._free_of(self.geometry.segments)
@@ -167,7 +167,7 @@ class FastBoard:
         ]
 
     def draw(self, segment: FastSegment) -> int:
-        """Draw a free segment; return its points, the number of squares that it closes in."""
+        """Draw a free segment; return its points, the number of squares that it encloses."""
         _, horizontal, bit, (a, b), sides, _ = segment
         if horizontal:
             self.horizontal ^= bit
@@ -186,9 +186,9 @@ class FastBoard:
             self.vertical &= ~segment.bit
 
     def _join(self, a: int, b: int) -> bool:
-        """Join two grid points; return False if they were connected already."""
-        # Neither ranks nor path compression: on boards of 7 x 7 a path has two steps on average,
-        # and without ranks a copy of the board copies one list only.
+        """Join two grid points; return False if they were already connected."""
+        # Neither ranks nor path compression: on a 7 x 7 board a path has two steps on average,
+        # and without ranks copying a board copies only one list.
         root = self._root
         while a != root[a]:
             a = root[a]
@@ -198,9 +198,9 @@ class FastBoard:
         return a != b
 
     def _close(self, sides: tuple[int, int]) -> int:
-        """Take the segments inside the area just closed on one of two sides; return its size."""
+        """Take the segments inside the area just closed on one side; return the area's size."""
         area = self._area(sides[0]) or self._area(sides[1])
-        # A segment lies inside where the area holds both of the squares beside it.
+        # A segment is inside if the area contains both squares beside it.
         self.horizontal &= ~(area & area << self.geometry.row)
         self.vertical &= ~(area & area << 1)
         # An area of one square has no segments inside.
@@ -211,14 +211,14 @@ class FastBoard:
     def _area(self, area: int) -> int:
         """Return the closed area around a square, as bits; 0 if it reaches the outside.
 
-        A flood fill of all its squares at once: each pass adds the neighbours of the whole area
-        that no drawn segment separates from it, in the four directions.
+        Flood-fills all squares at once: each pass adds the neighbours of the whole area that no
+        drawn segment separates from it, in the four directions.
         """
         horizontal, vertical = self.horizontal, self.vertical
         row, outside = self.geometry.row, self.geometry.outside
         grown = 0
         while area != grown:
-            # The outside is a sentinel: no test for the edge of the board is needed.
+            # The outside is a sentinel, so no test for the edge of the board is needed.
             if area & outside:
                 return 0
             grown = area
@@ -236,7 +236,7 @@ class FastBoard:
         Squares and the outside are the nodes of a graph, free segments its edges: a segment scores
         exactly when it is a bridge, and what it cuts off is the subtree below it in a depth-first
         search from the outside. Tarjan's low-links find all bridges in one pass; the stack is
-        explicit, for a path may be as long as there are squares.
+        explicit, because a path may be as long as the number of squares.
         """
         order = {0: 0}
         low = {0: 0}

@@ -20,14 +20,14 @@ MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")
 LONGEST_MOVE: Final = len("1000,1000,bottom")
 
 LARGEST: Final = 200
-"""Squares in a row of a board that is drawn."""
+"""Largest board that is drawn, in squares per row."""
 
 Square = Annotated[int, Meta(ge=0, lt=64)]
 """Drawn borders in the low four bits, the owner above them."""
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """What is drawn of a frame."""
+    """The parts of a frame that are drawn."""
 
     size: Annotated[int, Meta(ge=1, le=LARGEST)]
     board: tuple[tuple[Square, ...], ...]
@@ -35,7 +35,7 @@ class Frame(msgspec.Struct, frozen=True):
     last_move: str
 
     def __post_init__(self) -> None:
-        """Refuse a board of another shape."""
+        """Reject a board of another shape."""
         if len(self.board) != self.size or any(len(row) != self.size for row in self.board):
             raise ValueError(f"the board is not {self.size} by {self.size} squares")
 
@@ -55,7 +55,7 @@ class Segment(NamedTuple):
 
     @property
     def sides(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Return the squares on both sides, as x, y and the bit that the segment has there."""
+        """Return the squares on both sides, each as x, y and the segment's bit there."""
         if self.way == "right":
             return (self.x, self.y - 1, BOTTOM), (self.x, self.y, TOP)
         return (self.x - 1, self.y, RIGHT), (self.x, self.y, LEFT)
@@ -82,7 +82,7 @@ def draw_owned(scene: Scene[Frame], x: int, y: int, seat: int) -> Iterator[Shape
 
 
 def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the free segments, then the drawn ones in the colours of who drew them."""
+    """Draw the free segments, then the drawn ones in the colours of their players."""
     frame, authors = scene.frame, drawn_by(scene)
     conditions = {segment: condition(frame, segment) for segment in segments(frame.size)}
     for segment, state in conditions.items():
@@ -96,7 +96,7 @@ def draw_segments(scene: Scene[Frame]) -> Iterator[Shape]:
             seat = authors.get(segment, -1)
             yield Stroke(*segment.line, 0.12, scene.colour(seat))
             if seat == 1:
-                # A light core tells the second player apart without colour.
+                # A light core distinguishes the second player without colour.
                 yield Stroke(*segment.line, 0.03, scene.inks.ground)
 
 
@@ -123,7 +123,7 @@ def condition(frame: Frame, segment: Segment) -> Literal["drawn", "free", "inner
 
 
 def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
-    """Return the seat that drew a segment first; those of the start are nobody's."""
+    """Return the seat that first drew each segment; those of the start have none."""
     owners: dict[Segment, int] = {}
     for turn in scene.turns[: scene.turn]:
         for player, action in turn["actions"].items():
@@ -134,14 +134,14 @@ def drawn_by(scene: Scene[Frame]) -> dict[Segment, int]:
 
 
 def segment_of(move: Any) -> Segment | None:
-    """Return the segment that a move names, under either of its two names; None for no move."""
+    """Return the segment that a move names, under either of its names, or None if it is no move."""
     is_short = isinstance(move, str) and len(move) <= LONGEST_MOVE
     return segment_named(move) if is_short else None
 
 
 @lru_cache(16384)
 def segment_named(move: str) -> Segment | None:
-    """Return the segment of a name; an animation asks for those of all its turns each time."""
+    """Return the segment of a name; an animation looks up those of all its turns each time."""
     named = MOVE.fullmatch(move)
     if named is None:
         return None

@@ -17,7 +17,7 @@ from cw.games.wire import Query, QueryLimits, Referee, Transport, as_it_is
 Turn: TypeAlias = Mapping[Player, Action | Fault]
 
 TIMEOUT: Final = 3.0
-"""Seconds for a turn by default."""
+"""Default seconds per turn."""
 
 NO_LIMIT: Final = -1
 
@@ -38,18 +38,18 @@ STATUS: Final = MappingProxyType(
 """Every status code and its text."""
 
 REGISTRATION_ERRORS: Final = MappingProxyType({InvalidTeamId: 1, TeamIdTaken: 2, GameStarted: 3})
-"""The error code of each refusal."""
+"""The error code of each rejected registration."""
 
 
 REGISTERED: Final = 10.0
-"""Seconds that a client has to register."""
+"""Seconds in which a client must register."""
 
 
 class CircuitWarsProtocol:
-    """Both register, one after the other; then they move in turn, and who moves out of turn loses.
+    """Both register in turn, then move in turn; a player who moves out of turn loses.
 
-    Bots are clients of our server. The option `timeout` is the time for a turn in seconds, -1 for
-    none; strategies and people have none.
+    Bots are clients of our server. The option `timeout` is the time per turn in seconds, -1 for
+    none; strategies and people have no limit.
     """
 
     transports: Sequence[Transport] = ("client",)
@@ -57,11 +57,11 @@ class CircuitWarsProtocol:
     options: Sequence[str] = ("timeout",)
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Return the numbers of the players, from 1."""
+        """Return the players' numbers, from 1."""
         return range(1, len(names) + 1)
 
     async def conduct(self, referee: Referee) -> None:
-        """Lead a game."""
+        """Run a game."""
         limit = time_limit(referee.protocol_options.get("timeout", TIMEOUT))
         limits = QueryLimits(float("inf") if limit is None else limit)
         referee.begin(referee.rules.new(len(referee.names), referee.seed, **referee.options))
@@ -74,7 +74,7 @@ class CircuitWarsProtocol:
             await self.ask(referee, referee.state.player, moves)
 
     async def ask(self, referee: Referee, player: Player, query: Query) -> None:
-        """Wait for a player, and for others that move out of turn; apply what came first."""
+        """Wait for a player, and for others who move out of turn; apply whichever arrives first."""
         nothing = Query("nothing", as_it_is, QueryLimits(float("inf")))
         clients = [other for other in referee.names if referee.transport(other) == "client"]
         others = {other: nothing for other in clients if other != player}
@@ -84,7 +84,7 @@ class CircuitWarsProtocol:
 
 
 def time_limit(timeout: Json) -> float | None:
-    """Return the seconds for a turn, None for no limit; raise UsageError for anything else."""
+    """Return the seconds per turn, or None for no limit; raise UsageError if invalid."""
     if timeout == NO_LIMIT:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
@@ -105,13 +105,13 @@ def status_code(registered: int, state: State) -> int:
 
 
 def milliseconds(time_left: float | None) -> int:
-    """Return seconds left as whole milliseconds, rounded up; -1 when no clock runs."""
-    # Rounding first keeps the noise of a float below a microsecond from adding a millisecond.
+    """Return seconds left as whole milliseconds, rounded up, or -1 if no clock is running."""
+    # Rounding first stops float noise below a microsecond from adding a millisecond.
     return -1 if time_left is None else ceil(round(time_left * 1000, 3))
 
 
 def status_document(registered: int, state: State, time_left: float | None) -> dict[str, Json]:
-    """Return the document of `/status`; `time_left` is in seconds, None when no clock runs."""
+    """Return the document of `/status`; `time_left` is in seconds, None if no clock is running."""
     code = status_code(registered, state)
     return {
         "status_code": code,
@@ -126,12 +126,12 @@ def status_document(registered: int, state: State, time_left: float | None) -> d
 
 
 def registered(player: int) -> dict[str, Json]:
-    """Return the answer to a registration that was granted."""
+    """Return the response to an accepted registration."""
     return {"response": "OK", "player": player}
 
 
 def not_registered(refusal: RegistrationError) -> dict[str, Json]:
-    """Return the answer to a registration that was refused."""
+    """Return the response to a rejected registration."""
     return {
         "response": "ERROR",
         "error_code": REGISTRATION_ERRORS[type(refusal)],

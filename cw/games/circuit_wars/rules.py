@@ -1,4 +1,4 @@
-"""The rules of Circuit Wars (seed, "Rules"), under the arena's one interface."""
+"""The rules of Circuit Wars (seed, "Rules"), behind the arena's common interface."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Ended: TypeAlias = Literal["finished", "illegal", "timeout"]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A position: the board, who is to move, and how the game ended if it has.
+    """A position: the board, who is to move, and how the game ended, if it has.
 
-    `player` is whose turn it is, or would be next. `scores` counts the squares of player 1 and 2.
-    `last_move` is the last valid move as it was sent, or "".
+    `player` is the player to move, or who would move next. `scores` counts the squares of player 1
+    and 2. `last_move` is the last valid move as it was sent, or "".
     """
 
     size: int
@@ -44,7 +44,7 @@ class State:
 
 
 class CircuitWars:
-    """Two players, one free segment a turn, and closing an area gives no extra turn."""
+    """Two players draw one free segment a turn; closing an area gives no extra turn."""
 
     name = "circuit-wars"
     seats = range(2, 3)
@@ -53,7 +53,7 @@ class CircuitWars:
         """Return the start state; options `size` (7) and `openings` (0).
 
         `openings` is the number of random segments, drawn from the seed, with which a game
-        starts; they are drawn by player 1 and 2 in turn, player 1 moves next when it is even.
+        starts; player 1 and 2 draw them in turn, and player 1 moves next if it is even.
         """
         if players != 2 or isinstance(players, bool):
             raise UsageError(f"Circuit Wars is for 2 players, not {players!r}")
@@ -69,11 +69,11 @@ class CircuitWars:
         return state
 
     def players(self, state: State) -> tuple[int, int]:
-        """Name both players."""
+        """Return both players."""
         return (1, 2)
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Name the one player whose turn it is; () when the game is over."""
+        """Return the player to move, or () when the game is over."""
         return () if state.ended else (state.player,)
 
     def check(self, state: State, player: Player, action: Action) -> None:
@@ -81,9 +81,9 @@ class CircuitWars:
         legal_move(state, player, action)
 
     def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
-        """Apply the mover's action, then what the other player did out of turn.
+        """Apply the mover's action, then any move of the other player out of turn.
 
-        An illegal move and a fault end the game, and the other player wins; the board and the
+        An illegal move or a fault ends the game, and the other player wins; the board and the
         scores stay as they are.
         """
         for player in (state.player, 3 - state.player):
@@ -105,7 +105,7 @@ class CircuitWars:
         return state
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the winner and the scores of the board."""
+        """Return the winner and the scores from the board."""
         if state.ended is None or state.winner is None:
             return None
         return Outcome(
@@ -116,12 +116,12 @@ class CircuitWars:
         )
 
     def sample(self, state: State, player: Player, rng: Random) -> Action:
-        """Draw a free segment, each equally likely."""
+        """Return a uniformly random free segment."""
         return str(rng.choice(board.free_moves(state.board)))
 
 
 def legal_move(state: State, player: Player, action: Action) -> Move:
-    """Return the move of an action; raise IllegalAction for one that the rules do not allow."""
+    """Return the move of an action; raise IllegalAction if the rules do not allow it."""
     if state.ended:
         raise OutOfTurn("the game is over")
     if player != state.player:
@@ -132,7 +132,7 @@ def legal_move(state: State, player: Player, action: Action) -> Move:
 
 
 def moved(state: State, player: int, move: Move, action: Action) -> State:
-    """Return the state after a legal move: no extra turn, and the end when no segment is free."""
+    """Return the state after a legal move; the game ends when no segment is free."""
     squares = board.draw(state.board, move, player)
     scores = board.scores(squares)
     finished = sum(scores) == state.size**2
@@ -148,5 +148,5 @@ def moved(state: State, player: int, move: Move, action: Action) -> State:
 
 
 def lost(state: State, player: int, ended: Ended) -> State:
-    """Return the state in which the player has lost; nothing else changes."""
+    """Return the state after the player has lost; nothing else changes."""
     return replace(state, ended=ended, winner=3 - player)

@@ -7,24 +7,24 @@ from typing import Final
 from cw.games.circuit_wars.components import Candidate, Pair, Position
 
 UNLIMITED: Final = 10_000
-"""A width that leaves out no candidate."""
+"""A width that excludes no candidate."""
 
 WIDTHS: Final = (2, 3, 4, 6, 9, UNLIMITED)
-"""The widths that are tried one after the other."""
+"""The widths to try, in order."""
 
 ROOT_WIDTH: Final = 8
-"""The least number of candidates that are searched for the move to be played now."""
+"""The minimum number of candidates searched for the move to play now."""
 
 
 class BudgetExceeded(Exception):
-    """The budget does not suffice to finish a search."""
+    """The budget is too small to finish a search."""
 
 
 def promising(position: Position, width: int) -> list[Candidate]:
-    """Return up to `width` candidates by falling value, or all of them for UNLIMITED.
+    """Return up to `width` candidates by decreasing value, or all of them for UNLIMITED.
 
     Of parallel edges that score nothing only the best is kept: they lie side by side, so drawing
-    one leaves much the same as drawing another.
+    one leaves much the same position as drawing another.
     """
     candidates = sorted(position.candidates(), key=lambda candidate: -candidate.value)
     if width == UNLIMITED:
@@ -41,8 +41,8 @@ def promising(position: Position, width: int) -> list[Candidate]:
 def gains(position: Position, width: int, depth: int) -> list[tuple[int, Candidate]]:
     """Return the promising candidates, each with what the mover gains in `depth` moves.
 
-    A gain is in squares, less those of the opponent. Where the search ends it adds the value of
-    the best candidate (one capture and the reply to it) instead of looking further.
+    A gain is in squares, minus those of the opponent. At the horizon it adds the value of the best
+    candidate (one capture and the reply to it) instead of looking further.
     """
     return [
         (candidate.points - _gain(position.draw(candidate), width, depth - 1), candidate)
@@ -59,9 +59,8 @@ def _gain(position: Position, width: int, depth: int) -> int:
 class Solver:
     """Alpha-beta search to the end of the game over the `width` most promising candidates.
 
-    With a width of UNLIMITED the values are exact. `budget` is the sum of the numbers of free
-    segments of the positions that may still be expanded: a measure of time that is the same on
-    every machine.
+    With a width of UNLIMITED the values are exact. `budget` limits the total number of free
+    segments over all expanded positions: a measure of time that is the same on every machine.
     """
 
     def __init__(self, width: int, budget: int = 0) -> None:
@@ -69,11 +68,11 @@ class Solver:
         self.width = width
         self.budget = budget
         # The free segments determine all that can still be won, so they are the key: transposed
-        # move orders meet here, whoever owns the squares. Kept are a lower and an upper bound.
+        # move orders share an entry, whoever owns the squares. Values are lower and upper bounds.
         self._bounds: dict[int, tuple[int, int]] = {}
 
     def best(self, position: Position) -> Candidate:
-        """Return the candidate of the highest value in a position that is not over.
+        """Return the candidate with the highest value in a position that is not over.
 
         Raises BudgetExceeded.
         """
@@ -88,10 +87,10 @@ class Solver:
         return best
 
     def value(self, position: Position, alpha: int, beta: int) -> int:
-        """Return the squares that the mover will win from here on, less those of the opponent.
+        """Return the squares that the mover will win from here on, minus those of the opponent.
 
-        The value is exact if it is between alpha and beta; else it is only a bound: an upper one at
-        or below alpha, a lower one at or above beta (fail-soft). Raises BudgetExceeded.
+        The value is exact if it is between alpha and beta; otherwise it is only a bound: an upper
+        one at or below alpha, a lower one at or above beta (fail-soft). Raises BudgetExceeded.
         """
         squares = position.unowned.bit_count()
         low, high = self._bounds.get(position.free, (-squares, squares))
@@ -102,13 +101,13 @@ class Solver:
         self._spend(position)
         best = -squares
         for candidate in promising(position, self.width):
-            # The opponent moves next: the window is negated, and shifted by the points just won.
+            # The opponent moves next: negate the window and shift it by the points just won.
             points, floor = candidate.points, max(alpha, best)
             after = self.value(position.draw(candidate), points - beta, points - floor)
             best = max(best, points - after)
             if best >= beta:
                 break
-        # A value at or below alpha is an upper bound only, one at or above beta a lower bound.
+        # A value at or below alpha is only an upper bound, one at or above beta a lower bound.
         self._bounds[position.free] = (
             low if best <= alpha else best,
             high if best >= beta else best,
@@ -122,9 +121,9 @@ class Solver:
 
 
 class WideningSolver:
-    """Iterative broadening: solvers of growing width, which keep their tables between moves.
+    """Iterative broadening: solvers of growing width that keep their tables between moves.
 
-    A narrow search reaches the end of the game early and gives a move at any time; the wider ones
+    A narrow search reaches the end of the game early and always has a move ready; the wider ones
     follow while the budget lasts, and the widest is exact.
     """
 
@@ -133,7 +132,7 @@ class WideningSolver:
         self._solvers = [Solver(width) for width in WIDTHS]
 
     def best(self, position: Position, budget: int) -> Candidate | None:
-        """Return the choice of the widest solver that finishes; None if not even the first does."""
+        """Return the choice of the widest solver that finishes, or None if none does."""
         best = None
         for solver in self._solvers:
             solver.budget = budget

@@ -14,7 +14,7 @@ BORDERS: Final = MappingProxyType({"top": 1, "right": 2, "bottom": 4, "left": 8}
 """The bit of each border in the low four bits of a square."""
 
 OWNED: Final = MappingProxyType({1: 16, 2: 32})
-"""The bit that says which player owns a square."""
+"""The ownership bit of each player."""
 
 ACROSS: Final = MappingProxyType(
     {
@@ -24,13 +24,13 @@ ACROSS: Final = MappingProxyType(
         "left": (-1, 0, "right"),
     }
 )
-"""Border -> dx, dy of the square on its other side, and its name seen from there."""
+"""Border -> dx, dy of the square on its other side, and its name from there."""
 
 MOVE_PATTERN: Final = re.compile(r"([0-9]{1,3}),([0-9]{1,3}),(top|right|bottom|left)")
 
 
 class Move(NamedTuple):
-    """A name of a segment: a square, x to the right and y downwards from 0, and a border of it."""
+    """A name of a segment: a square, from (0, 0) at the upper left, and one of its borders."""
 
     x: int
     y: int
@@ -41,21 +41,21 @@ class Move(NamedTuple):
         return f"{self.x},{self.y},{self.border}"
 
     def is_on(self, size: int) -> bool:
-        """Return whether the move names a square and a border of a board of size x size squares."""
+        """Return whether the move names a square and a border on a board of size x size squares."""
         return 0 <= self.x < size and 0 <= self.y < size and self.border in BORDERS
 
     def from_across(self) -> Move:
-        """Return the other name of the segment, whose square may lie off the board."""
+        """Return the other name of the segment; its square may be off the board."""
         dx, dy, border = ACROSS[self.border]
         return Move(self.x + dx, self.y + dy, border)
 
 
 @lru_cache(maxsize=8192)
 def parse_move(text: str) -> Move:
-    """Return the move of a text `x,y,border`; raise IllegalAction for any other text.
+    """Parse `x,y,border`; raise IllegalAction for any other text.
 
-    States keep a move as it was sent, since the status document shows it so; the cache reads each
-    text once.
+    States keep a move as it was sent, because the status document shows it so; the cache parses
+    each text once.
     """
     match = MOVE_PATTERN.fullmatch(text)
     if match is None:
@@ -67,7 +67,7 @@ def parse_move(text: str) -> Move:
 
 
 def all_segments(size: int) -> Iterator[Move]:
-    """Yield one name of each segment of the board, in reading order of the squares."""
+    """Yield one name for each segment of the board, in reading order of the squares."""
     for y in range(size):
         for x in range(size):
             yield Move(x, y, "top")

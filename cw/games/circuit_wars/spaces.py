@@ -1,4 +1,4 @@
-"""Boards of Circuit Wars as arrays, and segments by their numbers."""
+"""Boards of Circuit Wars as arrays, and segments by number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def segments(size: int) -> tuple[Move, ...]:
 
 
 def write_view(view: State, player: Player) -> Planes:
-    """Return the bits of all squares, those of the player's own areas first."""
+    """Return the bits of all squares, the player's own areas first."""
     mine, other = (OWNED[1], OWNED[2]) if player == 1 else (OWNED[2], OWNED[1])
     bits = np.array([*BORDERS.values(), mine, other])
     planes: Planes = (np.array(view.board)[:, :, None] & bits > 0).astype(np.int16)
@@ -40,7 +40,7 @@ def mask(view: State, player: Player) -> Mask:
 
 
 def read_action(view: State, _player: Player, numbers: Sequence[int]) -> Action:
-    """Return the move that draws a segment."""
+    """Return the move that draws the numbered segment."""
     return str(segments(view.size)[numbers[0]])
 
 

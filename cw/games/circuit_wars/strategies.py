@@ -1,4 +1,4 @@
-"""The built-in strategies of Circuit Wars, the weakest first."""
+"""The built-in strategies of Circuit Wars, weakest first."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cw.games.rules import Player, StrategyFactory
 
 
 class CandidateStrategy(ABC):
-    """A strategy that compares the candidates of a position, and breaks ties at random."""
+    """A strategy that compares the candidates of a position and breaks ties at random."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; all draws come from `rng`."""
+        """Take a seat; `rng` makes all random choices."""
         self.rng = rng
 
     def act(self, view: State) -> Action:
@@ -31,33 +31,33 @@ class CandidateStrategy(ABC):
         """Return the candidate to play, in a position that is not over."""
 
     def any_best(self, valued: Iterable[tuple[int, Candidate]]) -> Candidate:
-        """Return one of the candidates of the highest value, drawn at random."""
+        """Return a random candidate among those with the highest value."""
         valued = list(valued)
         highest = max(value for value, _ in valued)
         return self.rng.choice([candidate for value, candidate in valued if value == highest])
 
 
 class RandomMoves(CandidateStrategy):
-    """Draws a random free segment."""
+    """Plays a random free segment."""
 
     def choose(self, position: Position) -> Candidate:
-        """Draw any candidate."""
+        """Return a random candidate."""
         return self.rng.choice(position.candidates())
 
 
 class Mirror:
     """Answers each move with its image through the centre of the board (rule 7).
 
-    As player 2 on an empty board it cannot lose. Without a last move, or where its image is not
-    free, it draws a random free segment.
+    As player 2 on an empty board it cannot lose. Without a last move, or if its image is not free,
+    it plays a random free segment.
     """
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; all draws come from `rng`."""
+        """Take a seat; `rng` makes all random choices."""
         self.rng = rng
 
     def act(self, view: State) -> Action:
-        """Return the image of the last move if that is free, else a random free segment."""
+        """Return the image of the last move if it is free, otherwise a random free segment."""
         if view.last_move:
             image = opposite(parse_move(view.last_move), view.size)
             if board.is_free(view.board, image):
@@ -66,7 +66,7 @@ class Mirror:
 
 
 class Greedy(CandidateStrategy):
-    """Captures the largest area that it can; without one, draws a random free segment."""
+    """Captures the largest area that it can; without one, plays a random free segment."""
 
     def choose(self, position: Position) -> Candidate:
         """Return a candidate with the most points."""
@@ -77,18 +77,18 @@ class Safe(CandidateStrategy):
     """Weighs what a move captures against the most that the opponent can capture next."""
 
     def choose(self, position: Position) -> Candidate:
-        """Return a candidate of the highest value."""
+        """Return a candidate with the highest value."""
         return self.any_best((candidate.value, candidate) for candidate in position.candidates())
 
 
 class Search(CandidateStrategy):
-    """Searches two moves deep over the candidates of the highest values."""
+    """Searches two moves deep over the candidates with the highest values."""
 
     width: Final = 8
     depth: Final = 2
 
     def choose(self, position: Position) -> Candidate:
-        """Return a candidate of the highest gain."""
+        """Return a candidate with the highest gain."""
         return self.any_best(gains(position, self.width, self.depth))
 
 
@@ -96,17 +96,17 @@ class Expert(Search):
     """Plays like Search until few safe moves are left, then searches to the end of the game."""
 
     few: Final = 24
-    """Safe moves up to which the end of the game is searched."""
+    """Number of safe moves at or below which the end of the game is searched."""
     budget: Final = 80_000
     """See Solver."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat, with an empty solver."""
+        """Take a seat with an empty solver."""
         super().__init__(player, rng)
         self.solver = WideningSolver()
 
     def choose(self, position: Position) -> Candidate:
-        """Return the solver's candidate, or that of Search if the solver does not finish."""
+        """Return the solver's candidate, or Search's if the solver does not finish."""
         if sum(map(position.is_safe, position.candidates())) <= self.few:
             solved = self.solver.best(position, self.budget)
             if solved is not None:

@@ -50,7 +50,7 @@ def _draw_squares(text: Text, state: State, y: int, style: Callable[[Move], str]
 
 
 def segment_style(state: State) -> Callable[[Move], str]:
-    """Return a function from segments to their style; "" for one that is not drawn."""
+    """Return a function from segments to their style; "" if not drawn."""
     try:
         last = parse_move(state.last_move)
     except IllegalAction:

@@ -1,4 +1,4 @@
-"""The checks of a web service of Code Battle before it may play, and what its author reads."""
+"""The checks of a Code Battle web service before it may play, and their messages to its author."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ CERTIFICATE: Final = re.compile(r"certificate verify failed: (.{1,120}?)(?: \(_s
 
 
 class CodeBattleAdmission:
-    """Whether a web service is healthy, and speaks the protocol."""
+    """Checks that a web service is healthy and speaks the protocol."""
 
     async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
-        """Ask for its health alone; return whether it is well."""
+        """Request its health alone; return whether it is healthy."""
         call = Request("GET", "/health")
         return await ask(referee, player, report, call) is not None
 
     async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask for the moves of a first turn, and once more with a signature that is wrong."""
+        """Ask for the moves of a first turn, then repeat the request with a wrong signature."""
         signer = Signer(referee)
         call = cast(Request, signer.turn(GAME.new(2, 1), cast(int, player)).message)
         reply = await ask(referee, player, report, call)
@@ -57,7 +57,7 @@ class CodeBattleAdmission:
 
 
 async def ask(referee: Referee, player: Player, report: CheckReport, call: Request) -> Reply | None:
-    """Ask for something that must be answered by 200; None where it was not, which is reported."""
+    """Send a request that must be answered with 200; report anything else and return None."""
     name = f"{call.method} {call.path}"
     step = "health" if call.method == "GET" else "turn"
     answer: Any = (await referee.ask({player: Query(call, as_it_is, LIMITS[name])}))[player]
@@ -75,7 +75,7 @@ async def ask(referee: Referee, player: Player, report: CheckReport, call: Reque
 
 
 def unanswered(fault: Fault, step: str, request: str, address: str) -> tuple[str, str]:
-    """Return the step that a request has failed in, and the sentence for it."""
+    """Return the step at which a request failed, and the message for it."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -95,7 +95,7 @@ def unanswered(fault: Fault, step: str, request: str, address: str) -> tuple[str
 
 
 def wrong_moves(body: bytes) -> str | None:
-    """Say what is wrong with the body of an answer, None if nothing is."""
+    """Return what is wrong with a response body, or None."""
     try:
         document = read_json(body)
     except ProtocolError:
@@ -105,7 +105,7 @@ def wrong_moves(body: bytes) -> str | None:
 
 
 async def refusal(referee: Referee, player: Player, report: CheckReport, call: Request) -> None:
-    """Send the request with a wrong signature: a bot that takes it is warned, not refused."""
+    """Send the request with a wrong signature; accepting it earns a warning, not a rejection."""
     mark = call.headers["X-ACB-Signature"]
     forged = replace(call, headers={**call.headers, "X-ACB-Signature": mark[::-1]})
     answer = (await referee.ask({player: Query(forged, as_it_is, LIMITS["POST /turn"])}))[player]

@@ -1,4 +1,4 @@
-"""A strategy of Code Battle as a web service, signed both ways, or as a program."""
+"""A Code Battle strategy as a web service, signed both ways, or as a program."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json, comp
 
 MOST_MATCHES: Final = 64
 SKEW: Final = 30
-"""Seconds that the time of a request may differ from ours."""
+"""Seconds by which the timestamp of a request may differ from our clock."""
 
 NAMES: Final = ("match-id", "turn", "timestamp", "signature")
 DECIMAL: Final = re.compile(r"[0-9]{1,15}")
 
 
 class CodeBattleBotHandler:
-    """Keeps its matches apart by their ids; the oldest makes way when there are many."""
+    """Keeps matches apart by id; evicts the oldest when there are too many."""
 
     def __init__(self, context: BotContext) -> None:
-        """Know no match."""
+        """Start with no matches."""
         self.context = context
         self.matches: dict[str, Strategy[Any, Any]] = {}
 
@@ -41,7 +41,7 @@ class CodeBattleBotHandler:
         return self.turn(message)
 
     def turn(self, call: Request) -> Reply:
-        """Answer a turn: 401 for a wrong signature, 400 for a body that does not fit it."""
+        """Answer a turn: 401 for a wrong signature, 400 for a body that contradicts its headers."""
         headers = {name.lower(): value for name, value in call.headers.items()}
         match, turn, timestamp, sent_signature = (
             headers.get(f"x-acb-{name}", "") for name in NAMES
@@ -79,7 +79,7 @@ class CodeBattleBotHandler:
 
 
 def read_view(document: Json) -> View:
-    """Read the body of a request."""
+    """Parse the body of a request."""
     config = Config(**document["config"])
 
     def tile(entry: Json) -> int:

@@ -17,7 +17,7 @@ from cw.games.wire import Query, Referee, Reply, Request, Transport, as_it_is
 
 GAME: Final = CodeBattle()
 OLD: Final = 120
-"""Seconds by which a replayed request is too old."""
+"""Seconds by which a replayed request is out of date."""
 
 TURNS: Final = ("answers a turn", "answers without bots in sight")
 FORGERIES: Final = (
@@ -48,12 +48,12 @@ class CodeBattleChecks:
     )
 
     def steps(self, transport: Transport) -> int:
-        """Return 4 for a program, and 12 for a web service, which has a health and a secret."""
+        """Return 4 for a program, 12 for a web service, which has a health and a secret."""
         turns = 2 * len(TURNS)
         return 2 + turns + len(FORGERIES) + 1 if transport == "http" else turns
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask for everything that the protocol says."""
+        """Send every kind of request in the protocol."""
         prober = Prober(referee, player, report)
         if referee.transport(player) == "http":
             await prober.health()
@@ -68,18 +68,18 @@ class Prober:
     """The requests of a check."""
 
     def __init__(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Begin a match of its own."""
+        """Start a separate match."""
         self.referee = referee
         self.player = player
         self.report = report
         self.signer = Signer(referee)
 
     async def ask(self, ask: Query) -> Any:
-        """Ask once."""
+        """Send one query and return its answer."""
         return (await self.referee.ask({self.player: ask}))[self.player]
 
     async def health(self) -> None:
-        """Ask for its health, and for a path that is not there."""
+        """Request its health, then a path that does not exist."""
         answer = await self.ask(Query(Request("GET", "/health"), read_health, TURN))
         fix = 'answer GET /health with 200 {"status": "ok"}'
         self.report.step("answers GET /health", fault_of(answer), fix)
@@ -88,7 +88,7 @@ class Prober:
         self.report.step("answers 404 for other paths", problem, "answer 404 for any other path")
 
     async def turn(self, name: str, state: State) -> None:
-        """Ask for a turn, and look at the moves."""
+        """Request a turn, and check the moves."""
         answer = await self.ask(self.signer.turn(state, 0))
         fault = fault_of(answer)
         fix = fix_of(fault)
@@ -97,7 +97,7 @@ class Prober:
             self.report.step(f"{name}: every move is an order", wrong[0] if wrong else None, MOVES)
 
     async def forgeries(self) -> None:
-        """Send requests that are not signed as they must be."""
+        """Send requests whose signature or body is wrong."""
         ask = self.signer.turn(GAME.new(2, 1), 0)
         call = cast(Request, ask.message)
         headers = dict(call.headers)
@@ -121,19 +121,19 @@ class Prober:
 
 
 def fix_of(fault: Fault | None) -> str:
-    """Return what to do about a turn that was not answered well."""
+    """Return how to fix a turn that was answered wrongly."""
     if fault is not None and fault.detail == REFUSED:
         return START
     return SIGN if fault and "signature" in fault.detail else MOVES
 
 
 def fault_of(answer: object) -> Fault | None:
-    """Return a fault, None for anything else."""
+    """Return the answer if it is a fault, otherwise None."""
     return answer if isinstance(answer, Fault) else None
 
 
 def wrong_status(answer: object, expected: int) -> Fault | None:
-    """Return the fault of an answer that has not the expected status."""
+    """Return a fault unless the answer has the expected status."""
     if isinstance(answer, Reply) and answer.status != expected:
         return status_fault(answer, expected)
     return fault_of(answer)

@@ -36,7 +36,7 @@ class CodeBattleCodec:
     """Writes and reads the documents of Code Battle."""
 
     def __init__(self, rules: CodeBattle) -> None:
-        """Speak of matches by these rules."""
+        """Use these rules to read and write matches."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
@@ -44,25 +44,25 @@ class CodeBattleCodec:
         return state_document(state)
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
-        """Read a state; of the options, `seed` counts: it numbers the others in views."""
+        """Read a state; only the option `seed` counts: it numbers the opponents in views."""
         return read_state(document, options.get("seed", 0))
 
     def view_to_json(self, view: View | State) -> dict[str, Json]:
-        """Return the body of a request without `match_id`; to the referee the state."""
+        """Return the body of a request without `match_id`; for the referee, the state."""
         return state_document(view) if isinstance(view, State) else view_document(view)
 
     def player_from_json(self, state: State, name: Json) -> Player:
-        """Read a slot, as a number or as text."""
+        """Read a slot given as a number or as text."""
         return player_named(self.rules.players(state), name)
 
     def action_to_json(self, action: Moves) -> Moves:
-        """Return the list: it is a document already."""
+        """Return the list unchanged: it is already a document."""
         return action
 
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Moves | Fault]:
-        """Read lists of moves and faults; what the entries of a list say is left to the rules."""
+        """Read lists of moves and faults; checking the entries of a list is left to the rules."""
         return actions_by_player(self.rules.players(state), document, read_action)
 
     def result_to_json(self, state: State) -> dict[str, Json]:
@@ -101,19 +101,19 @@ def state_document(state: State) -> dict[str, Json]:
 
 
 def at(tile: Tile, cols: int, **more: Json) -> dict[str, Json]:
-    """Return an object with a place."""
+    """Return an object with its position."""
     return {"row": tile // cols, "col": tile % cols, **more}
 
 
 def thing_document(piece: Core | Bot, cols: int) -> dict[str, Json]:
-    """Return a core or a bot: its id, its place, then the rest."""
+    """Return a core or a bot: its id, its position, then the rest."""
     fields = piece._asdict()
     number, tile = fields.pop("id"), fields.pop("tile")
     return {"id": number, **at(tile, cols, **fields)}
 
 
 def view_document(view: View) -> dict[str, Json]:
-    """Return a view as players are told it, but for the id of the match."""
+    """Return a view as players receive it, without the id of the match."""
     cols = view.config.cols
 
     def seen(tile: Tile, **more: Json) -> dict[str, Json]:
@@ -182,7 +182,7 @@ class DeathDocument(msgspec.Struct, frozen=True):
 
 
 class StatsDocument(msgspec.Struct, frozen=True):
-    """The counts of a slot; those that count faults and kills may be left out."""
+    """The counts of a slot; those of faults and kills are optional."""
 
     energy: Count
     collected: Count
@@ -194,7 +194,7 @@ class StatsDocument(msgspec.Struct, frozen=True):
 
 
 class StateDocument(msgspec.Struct, frozen=True):
-    """A state; who died, and the next id, may be left out."""
+    """A state; the deaths and the next id are optional."""
 
     config: ConfigDocument
     turn: Count
@@ -208,7 +208,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json, seed: Json = 0) -> State:
-    """Read a state; raise ProtocolError that names the place of what is wrong."""
+    """Read a state; raise ProtocolError naming the place of an error."""
     payload = from_json("state of code-battle", document, StateDocument)
     check_owners(payload)
     tiles = Tiles(payload.config.rows, payload.config.cols)
@@ -261,20 +261,20 @@ def next_id(bots: Sequence[Bot]) -> int:
 
 
 class Placed(Protocol):
-    """What lies on a tile."""
+    """Anything placed on a tile."""
 
     @property
     def row(self) -> int:
-        """Its row."""
+        """The row."""
 
     @property
     def col(self) -> int:
-        """Its column."""
+        """The column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The numbers of the tiles of a grid."""
+    """The tile numbers of a grid."""
 
     rows: int
     cols: int
@@ -299,7 +299,7 @@ class Tiles:
 
 
 def check_owners(document: StateDocument) -> None:
-    """Raise ProtocolError for the first thing of a slot that there is not."""
+    """Raise ProtocolError for the first thing whose owner is not a slot of the match."""
     owned: Mapping[str, Sequence[BotDocument | CoreDocument | DeathDocument]]
     owned = {"bots": document.bots, "cores": document.cores, "dead": document.dead}
     slots = len(document.players)
@@ -312,7 +312,7 @@ def check_owners(document: StateDocument) -> None:
 
 
 def check_places(state: State) -> None:
-    """Raise ProtocolError where things that exclude each other share a tile or an id."""
+    """Raise ProtocolError if things that exclude each other share a tile or an id."""
     cols = state.config.cols
     things: dict[str, tuple[Any, ...]] = {
         "bots": state.bots,
@@ -338,7 +338,7 @@ def check_places(state: State) -> None:
 
 
 def first_double(values: list[int]) -> int | None:
-    """Return the first value that comes a second time."""
+    """Return the first value that is repeated, or None."""
     seen: set[int] = set()
     for value in values:
         if value in seen:

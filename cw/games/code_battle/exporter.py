@@ -18,9 +18,9 @@ VERSION = 1
 def export(
     document: Mapping[str, Any], states: Sequence[State], attribution: Credits | None = None
 ) -> bytes:
-    """Return the file of a match from its replay document and all its states, the start first.
+    """Return a match's file from its replay document and all its states, the start first.
 
-    Without the names that a site has for them, the match and its bots get names of their own.
+    Without `attribution`, which holds a site's names, ids are made up for the match and its bots.
     """
     attribution = attribution or made_up(document)
     return compact(
@@ -42,7 +42,7 @@ def export(
 
 
 def made_up(document: Mapping[str, Any]) -> Credits:
-    """Return names for a match that no site has played, and for its bots."""
+    """Make up ids for a match that was not played on a site, and for its bots."""
     players = [
         Credit(f"b_{number:08x}", player["name"])
         for number, player in enumerate(document["players"])
@@ -59,7 +59,7 @@ def result(states: Sequence[State]) -> dict[str, Json]:
 
 
 def map_id(document: Mapping[str, Any]) -> str:
-    """Return the map that a match names, or that its seed has drawn from the library."""
+    """Return the map that a match names, or that its seed selects from the library."""
     options = document["options"]
     if "map" in options:
         return str(options["map"])
@@ -80,7 +80,7 @@ def map_document(state: State, map_id: str) -> dict[str, Json]:
 
 
 def turns(document: Mapping[str, Any], states: Sequence[State]) -> Iterator[dict[str, Json]]:
-    """Yield the events of every turn, with `faults` by slot where there were any."""
+    """Yield the events of every turn, with `faults` by slot if there were any."""
     for turn, state in zip(document["turns"], states[1:], strict=True):
         faults = {
             slot: action["fault"]
@@ -91,7 +91,7 @@ def turns(document: Mapping[str, Any], states: Sequence[State]) -> Iterator[dict
 
 
 def turn_document(state: State) -> dict[str, Json]:
-    """Return the events of the turn that led to a state."""
+    """Return the events of the turn that produced a state."""
     cols, events = state.config.cols, state.events
 
     def at(tile: int) -> list[int]:

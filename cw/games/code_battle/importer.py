@@ -1,4 +1,4 @@
-"""Reads the game's own replay format: what was played, to be played again."""
+"""Reads the game's own replay format, so that the match can be replayed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cw.games.rules import Json
 from cw.games.wire import Credit, Credits
 
 OURS: Final = frozenset({"version", "players", "config", "map", "turns"})
-"""Members by which a file of this format is known; the arena's replay has a `game` instead."""
+"""Members that identify a file of this format; the arena's replay has a `game` instead."""
 
 EMPTY_TURN: Final[Mapping[str, Json]] = {
     "moves": {},
@@ -30,7 +30,7 @@ EMPTY_TURN: Final[Mapping[str, Json]] = {
     "spawns": [],
     "energy_spawned": [],
 }
-"""A turn in which nothing happened."""
+"""A turn without events."""
 
 Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=200)]
@@ -39,7 +39,7 @@ Slot = Literal["0", "1", "2", "3", "4", "5"]
 
 
 class ToldBot(msgspec.Struct, frozen=True):
-    """Who played a slot."""
+    """The player of a slot."""
 
     name: Text
     bot_id: Text = ""
@@ -82,14 +82,14 @@ class ToldMove(msgspec.Struct, frozen=True):
 
 
 class ToldTurn(msgspec.Struct, frozen=True):
-    """What decides a turn; what came of it is for the rules to say."""
+    """The inputs of a turn; the rules compute its result."""
 
     moves: dict[Slot, list[ToldMove]] = {}
     faults: dict[Slot, FaultKind] = {}
 
 
 class ToldMatch(msgspec.Struct, frozen=True):
-    """A file of the format; a member that is left out is empty."""
+    """A file of the format; missing members are empty."""
 
     version: Literal[1]
     players: Annotated[list[ToldBot], Meta(max_length=PLAYERS[-1])]
@@ -103,9 +103,9 @@ class ToldMatch(msgspec.Struct, frozen=True):
 
 
 def read(document: Json) -> OwnMatch | None:
-    """Return the match that a file of the format tells, None for a file of another format.
+    """Return the match in a file of this format, or None for another format.
 
-    Raises ProtocolError for a file of this format that cannot be played.
+    Raises ProtocolError if a file of this format cannot be played.
     """
     if not isinstance(document, dict) or "game" in document or not document.keys() >= OURS:
         return None
@@ -131,7 +131,7 @@ def read(document: Json) -> OwnMatch | None:
 
 
 def options_of(match: ToldMatch) -> dict[str, Json]:
-    """Return the options of a match; raise UsageError for settings that the rules do not allow."""
+    """Return the options of a match; raise UsageError if the rules do not allow its settings."""
     check_players(len(match.players))
     config = msgspec.structs.asdict(match.config)
     for side in ("rows", "cols"):
@@ -142,7 +142,7 @@ def options_of(match: ToldMatch) -> dict[str, Json]:
 
 
 def map_option(map_id: str) -> str:
-    """Return the option that names a map: one that is not in the library came from a file."""
+    """Return the `map` option for an id; one that is not in the library came from a file."""
     if is_file(map_id):
         return map_id
     try:
@@ -190,9 +190,9 @@ def actions_of(turn: ToldTurn) -> dict[str, Json]:
 
 
 def whole_turns(turns: Sequence[Mapping[str, Json]], match: ToldMatch) -> Iterator[dict[str, Json]]:
-    """Yield the turns of a file with all members of the format, and no others.
+    """Yield the turns of a file with exactly the members of the format.
 
-    What is missing is empty, and scores are those of the turn before.
+    Missing members are empty; missing scores are those of the turn before.
     """
     owners = [core.owner for core in match.map.cores]
     scores: Json = [owners.count(slot) for slot in range(len(match.players))]

@@ -43,7 +43,7 @@ class Node(msgspec.Struct, frozen=True):
 
 
 class Core(msgspec.Struct, frozen=True):
-    """A core; one that is not active is razed."""
+    """A core; an inactive one is razed."""
 
     row: Place
     col: Place
@@ -61,14 +61,14 @@ class Bot(msgspec.Struct, frozen=True, rename={"number": "id"}):
 
 
 class Death(msgspec.Struct, frozen=True):
-    """Where a bot died in the turn."""
+    """Where a bot died in this turn."""
 
     row: Place
     col: Place
 
 
 class Purse(msgspec.Struct, frozen=True):
-    """What a player has."""
+    """A player's resources."""
 
     score: Number
 
@@ -77,7 +77,7 @@ Thing = Node | Core | Bot | Death
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """What is drawn of a frame."""
+    """The parts of a frame that are drawn."""
 
     config: Config
     walls: tuple[tuple[Place, Place], ...]
@@ -88,7 +88,7 @@ class Frame(msgspec.Struct, frozen=True):
     dead: tuple[Death, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what lies beside the torus."""
+        """Reject positions off the torus."""
         lists: tuple[tuple[Thing, ...], ...] = (self.nodes, self.cores, self.bots, self.dead)
         places = ((piece.row, piece.col) for pieces in lists for piece in pieces)
         for row, col in (*self.walls, *places):
@@ -113,7 +113,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 def draw_ground(
     rows: int, cols: int, walls: tuple[tuple[int, int], ...], scale: float
 ) -> Iterator[Shape]:
-    """Draw the torus without anything that stands on it; a tile has `scale` pixels."""
+    """Draw the empty torus; a tile is `scale` pixels wide."""
     thick = 1.5 / scale
     yield Rectangle(-thick, -thick, cols + 2 * thick, rows + 2 * thick, EDGE)
     yield Rectangle(0, 0, cols, rows, GROUND)
@@ -123,7 +123,7 @@ def draw_ground(
 
 
 def draw_node(row: int, col: int, energy: bool) -> Shape:
-    """Draw energy as a diamond, its place without energy as a hollow one."""
+    """Draw energy as a diamond, and an empty node as a hollow one."""
     x, y, r = col + 0.5, row + 0.5, 0.46 if energy else 0.3
     diamond = ((x, y - r), (x + r, y), (x, y + r), (x - r, y))
     return Polygon(diamond, ENERGY, 0.9) if energy else Polygon(diamond, ENERGY, 0.5, stroke=0.08)
@@ -142,12 +142,12 @@ def draw_core(core: Core, scale: float) -> Iterator[Shape]:
 
 
 def draw_trails(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw where bots were in the turns before."""
+    """Draw where bots were in earlier turns."""
     way = [{bot.number: bot for bot in frame.bots} for frame in (scene.frame, *scene.past)]
     for back, (since, then) in enumerate(pairwise(way), 1):
         for bot in scene.frame.bots:
             start, end = then.get(bot.number), since.get(bot.number)
-            # A step over the edge of the map is none of the picture.
+            # Do not draw a step over the edge of the map.
             if start and end and abs(start.row - end.row) + abs(start.col - end.col) == 1:
                 yield Stroke(
                     (start.col + 0.5, start.row + 0.5),
@@ -170,7 +170,7 @@ def draw_deaths(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def scores(scene: Scene[Frame]) -> list[int]:
-    """Return everybody's score."""
+    """Return the score of each player."""
     return [stats.score for stats in scene.frame.players]
 
 

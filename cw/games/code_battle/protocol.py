@@ -35,7 +35,7 @@ QUOTED: Final = 200
 
 
 class CodeBattleProtocol:
-    """Every slot with a living bot is asked for every turn, all at the same time."""
+    """Every slot with a living bot is asked for each turn, all at the same time."""
 
     transports: Sequence[Transport] = ("http", "lines")
     signed_with: str | None = "secret"
@@ -46,7 +46,7 @@ class CodeBattleProtocol:
         return range(len(names))
 
     async def conduct(self, referee: Referee) -> None:
-        """Lead a match."""
+        """Run a match."""
         state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
         referee.begin(state)
         signer = Signer(referee)
@@ -61,7 +61,7 @@ class CodeBattleProtocol:
 
 
 async def check_health(referee: Referee) -> dict[Player, Fault]:
-    """Ask the web services for their health; return what was wrong, which is noted."""
+    """Request the health of the web services; record and return the faults."""
     ask = Query(Request("GET", "/health"), read_health, HEALTH, noted=False)
     called = {slot: ask for slot in referee.names if referee.transport(slot) == "http"}
     answers = await referee.ask(called)
@@ -75,7 +75,7 @@ async def check_health(referee: Referee) -> dict[Player, Fault]:
 def note_faults(
     referee: Referee, answers: Mapping[Player, Any], startup_faults: Mapping[Player, Fault]
 ) -> None:
-    """Note the faults of a turn, but not again that nobody is there at all."""
+    """Record the faults of a turn, except those already recorded at startup."""
     for slot, answer in answers.items():
         if isinstance(answer, Fault) and answer != startup_faults.get(slot):
             referee.note(slot, answer)
@@ -87,14 +87,14 @@ REFUSED: Final = (
 
 
 def read_health(reply: Reply) -> Json | Fault:
-    """Read the answer to GET /health."""
+    """Read the response to GET /health."""
     if reply.status != 200:
         return status_fault(reply)
     return True
 
 
 def note_crashes(referee: Referee, before: State, after: State) -> None:
-    """Note the slots that have failed so often that they are asked no more."""
+    """Record the slots that are no longer asked after too many faults in a row."""
     for slot, stats in enumerate(after.stats):
         if stats.crashed and not before.stats[slot].crashed:
             detail = f"stopped asking it after {FAILURES} faults in a row"
@@ -102,10 +102,10 @@ def note_crashes(referee: Referee, before: State, after: State) -> None:
 
 
 class Signer:
-    """Makes the requests of one match."""
+    """Builds and signs the requests of one match."""
 
     def __init__(self, referee: Referee) -> None:
-        """Take the ids of the match and of its bots that were set; draw the others."""
+        """Use the configured ids of the match and its bots; generate the missing ones."""
         self.referee = referee
         match_ids = (referee.setting(slot, "match_id") for slot in referee.names)
         self.match = next(filter(None, match_ids), None) or f"m_{referee.token()[:8]}"
@@ -115,7 +115,7 @@ class Signer:
         }
 
     def turn(self, state: State, slot: Slot) -> Query:
-        """Ask a slot for its moves."""
+        """Return the query for a slot's moves."""
         body = compact({"match_id": self.match, **view_document(view_of(state, slot))})
         if self.referee.transport(slot) != "http":
             return Query(LineMessage(body), read_moves, TURN, action=True, noted=False)
@@ -131,7 +131,7 @@ class Signer:
     def signed(
         self, body: bytes, slot: Slot, turn: int, timestamp: str | None = None
     ) -> dict[str, str]:
-        """Return the headers of a request; `timestamp` is now if it is not said."""
+        """Return the headers of a request; `timestamp` defaults to now."""
         stamp = timestamp or str(self.referee.now())
         head = f"{self.match}.{turn}.{stamp}"
         return {
@@ -151,7 +151,7 @@ def signature(secret: str, head: str, body: bytes) -> str:
 
 
 def read_signed(secret: str, head: str, reply: Reply) -> list[Json] | Fault:
-    """Read the reply of a web service: its status, its signature, then its moves."""
+    """Read a web service's reply: its status, its signature, then its moves."""
     if reply.status == 401:
         return Fault("malformed", REFUSED)
     if reply.status != 200:
@@ -182,5 +182,5 @@ def read_moves(reply: Reply) -> list[Json] | Fault:
 
 
 def quote(body: bytes) -> str:
-    """Show the beginning of a reply."""
+    """Quote the beginning of a reply."""
     return repr(body[:QUOTED].decode(errors="replace"))

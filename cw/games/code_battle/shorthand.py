@@ -1,4 +1,4 @@
-"""Replays of Code Battle in short: bots by their ids, and nothing of the steps they were told."""
+"""Compact replays of Code Battle: orders name bots by id, and the ordered steps are implied."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cw.games.shorthand import ShortActions
 
 STEPS: Final[Mapping[Any, tuple[int, int]]] = DIRECTIONS
 MEMBERS: Final = ["row", "col", "direction"]
-"""Of an order, as the arena's replay has it."""
+"""The members of an order in the arena's replay."""
 
 
 class CodeBattleShorthand:
-    """Shortens orders for a bot that stands where they say, and expects that it goes there."""
+    """Shortens orders by omitting the bots' positions, and predicts that bots go where ordered."""
 
     def shorten(self, frame: Json, actions: Mapping[str, Json]) -> ShortActions:
-        """Return the ids of the bots by slot, and the letters of their directions as one text."""
+        """Return the bots' ids by slot, and the letters of their directions as one string."""
         ids = {(bot["row"], bot["col"]): bot["id"] for bot in frame["bots"]}
         units: dict[str, Json] = {}
         ways: dict[str, Json] = {}
@@ -30,7 +30,7 @@ class CodeBattleShorthand:
         return ShortActions(units, ways)
 
     def lengthen(self, frame: Json, short: ShortActions) -> dict[str, Json]:
-        """Return the orders with the places where the bots stand."""
+        """Return the orders with the positions of the bots restored."""
         bots = {bot["id"]: bot for bot in frame["bots"]}
         return {
             slot: list(orders(bots, units, short.ways[slot])) if slot in short.ways else units
@@ -38,7 +38,7 @@ class CodeBattleShorthand:
         }
 
     def expected(self, frame: Json, actions: Mapping[str, Json]) -> Json:
-        """Return the frame in which bots have stepped, and empty nodes have waited for a turn."""
+        """Return the frame after bots have stepped and the timers of empty nodes have advanced."""
         rows, cols = frame["config"]["rows"], frame["config"]["cols"]
         steps = dict(ordered_steps(actions))
         bots = [
@@ -53,7 +53,7 @@ class CodeBattleShorthand:
 
 
 def is_plain(order: Json, ids: Mapping[tuple[int, int], int]) -> bool:
-    """Return whether an order is a direction for a bot, and says nothing else."""
+    """Return whether an order is exactly a direction for a bot."""
     return (
         isinstance(order, dict)
         and list(order) == MEMBERS
@@ -72,7 +72,7 @@ def orders(bots: Mapping[Json, Json], ids: Json, ways: Json) -> Iterator[dict[st
 
 
 def ordered_steps(actions: Mapping[str, Json]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield for each order that can be read the place of a bot, and its step."""
+    """Yield the bot's position and step for each readable order."""
     for action in actions.values():
         for order in action if isinstance(action, list) else ():
             match order:

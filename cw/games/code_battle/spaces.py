@@ -1,4 +1,4 @@
-"""What a slot of Code Battle sees as arrays, and an order for each tile."""
+"""What a slot of Code Battle sees as arrays, and one order per tile."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ PLANES: Final = (
 )
 
 WAYS: Final = tuple(DIRECTIONS)
-"""Where a bot goes by a number, from 1; by 0 it holds."""
+"""The direction for each number from 1; 0 means hold."""
 
 
 def write_view(view: View, _player: Player) -> Planes:
-    """Return what is in sight on each tile; of the others all are alike."""
+    """Return what is visible on each tile; opponents are not distinguished."""
     config = view.config
     planes = empty_planes(config.rows * config.cols, 1, PLANES)
     for plane, tile in in_sight(view):
@@ -42,7 +42,7 @@ def write_view(view: View, _player: Player) -> Planes:
 
 
 def in_sight(view: View) -> Iterator[tuple[int, Tile]]:
-    """Yield plane and tile of all that is seen; to itself a slot is owner 0."""
+    """Yield plane and tile of everything visible; a slot sees itself as owner 0."""
     for tile in view.walls:
         yield 0, tile
     for tile in view.nodes:
@@ -59,7 +59,7 @@ def own_tiles(view: View) -> list[Tile]:
 
 
 def mask(view: View, _player: Player) -> Mask:
-    """Return that own bots may go anywhere or hold; on other tiles there is nobody to be told."""
+    """Return a mask that lets own bots go anywhere or hold; other tiles only hold."""
     allowed = np.zeros((view.config.rows * view.config.cols, 1 + len(WAYS)), np.int8)
     allowed[:, 0] = 1
     allowed[own_tiles(view)] = 1
@@ -67,7 +67,7 @@ def mask(view: View, _player: Player) -> Mask:
 
 
 def read_action(view: View, _player: Player, numbers: Sequence[int]) -> Moves:
-    """Return the orders to own bots; the numbers of all other tiles have no effect."""
+    """Return the orders to own bots; the numbers of all other tiles are ignored."""
     cols = view.config.cols
     return [
         {"row": tile // cols, "col": tile % cols, "direction": WAYS[numbers[tile] - 1]}

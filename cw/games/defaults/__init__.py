@@ -1,1 +1,1 @@
-"""Defaults for games that bring none of their own: wire protocol, checks, states as text."""
+"""Defaults for games without their own: wire protocol, checks, states as text."""

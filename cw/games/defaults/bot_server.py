@@ -14,20 +14,20 @@ from cw.games.rules import Fault, Player, Strategy
 from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json
 
 MOST_SEATS: Final = 64
-"""Seats that are remembered; the oldest makes way."""
+"""Seats to remember; the oldest is evicted."""
 
 
 class DefaultBotHandler:
-    """Answers every question; a strategy sits down where the first one of a match comes from."""
+    """Answers every question; the first one of a match creates a strategy for its seat."""
 
     def __init__(self, context: BotContext, codec: DefaultCodec[Any, Any, Any]) -> None:
-        """Know no match."""
+        """Start with no seats."""
         self.context = context
         self.codec = codec
         self.seats: dict[tuple[str, Player], Strategy[Any, Any]] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply | None:
-        """Answer a question; None for a line that is none, status 400 for a request."""
+        """Answer a question; an invalid one gets None on a line, or status 400 as a request."""
         body = message.text if isinstance(message, LineMessage) else message.body or b""
         try:
             return self.act(documents.decode(body, Question))
@@ -37,13 +37,13 @@ class DefaultBotHandler:
             return as_json({"error": str(error)}, 400)
 
     def act(self, question: Question) -> Reply:
-        """Return the action of the strategy; none where it refuses to act."""
+        """Return the strategy's action, or no action if it refuses to act."""
         action = self.seat(question).act(self.codec.view_from_json(question.view))
         members = {} if isinstance(action, Fault) else {"action": self.codec.action_to_json(action)}
         return as_json({"turn": question.turn, **members})
 
     def seat(self, question: Question) -> Strategy[Any, Any]:
-        """Return the strategy that plays for a player of a match."""
+        """Return the strategy of a player in a match."""
         key = (question.match, question.player)
         if key not in self.seats:
             while len(self.seats) >= MOST_SEATS:

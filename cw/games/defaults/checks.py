@@ -1,4 +1,4 @@
-"""The checks of a bot in a game that has none of its own."""
+"""The checks of a bot in a game without its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DefaultChecks:
     """A few questions one by one, then a whole match against each built-in strategy."""
 
     def __init__(self, game: Game, strategies: Sequence[str], moves: Moves | None = None) -> None:
-        """Try bots of this game; its strategies are given the weakest first."""
+        """Prepare the checks; `strategies` lists the weakest first."""
         self.rules = game.rules
         self.moves = moves
         others = max(1, game.rules.seats.start - 1)
@@ -36,11 +36,11 @@ class DefaultChecks:
         )
 
     def steps(self, transport: Transport) -> int:
-        """Return 3, of matches in which the bot is to move so often."""
+        """Return 3, in matches in which the bot has that many turns."""
         return len(STEPS)
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask the bot for a few actions of a match in which the others move by chance."""
+        """Ask the bot for a few actions in a match whose other players move at random."""
         number = max(2, self.rules.seats.start)
         referee.begin(self.rules.new(number, 0))
         questions, rng = Questions(referee, self.moves), Random(0)
@@ -54,7 +54,7 @@ class DefaultChecks:
             questions.apply(self.by_chance(referee, player, rng) | {player: answer})
 
     def reach(self, questions: Questions, player: Player, rng: Random) -> bool:
-        """Play on until the player is to move; return whether it is before the match is over."""
+        """Play on until the player is to move; return False if the match ends first."""
         referee = questions.referee
         while self.rules.outcome(referee.state) is None:
             if player in self.rules.to_move(referee.state):
@@ -63,12 +63,12 @@ class DefaultChecks:
         return False
 
     def by_chance(self, referee: Referee, player: Player, rng: Random) -> dict[Player, object]:
-        """Draw an action for everyone else who is to move."""
+        """Return a random action for everyone else who is to move."""
         others = [other for other in self.rules.to_move(referee.state) if other != player]
         return {other: self.rules.sample(referee.state, other, rng) for other in others}
 
     def problem(self, referee: Referee, player: Player, answer: object) -> Fault | None:
-        """Return what is wrong with an answer, an action against the rules too."""
+        """Return what is wrong with an answer, including illegal actions, or None."""
         if isinstance(answer, Fault):
             return answer
         try:
@@ -79,7 +79,7 @@ class DefaultChecks:
 
 
 def fix_for(problem: Fault | None) -> str:
-    """Return what to do about a fault, "" for none."""
+    """Return how to fix a fault, or "" if there is none."""
     if problem is None:
         return ""
     if problem.kind == "timeout" and "answered turn" in problem.detail:

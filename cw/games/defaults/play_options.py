@@ -1,4 +1,4 @@
-"""How pages offer a game that says nothing about it."""
+"""The play options of a game that declares none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from cw.games.play_options import PlayOptions
 
 FEWEST_PLAYERS: Final = 2
 MOST_PLAYERS: Final = 6
-"""Seats of a form."""
+"""Most seats in a form."""
 
 
 def default_play_options(game: Game, strategies: Sequence[str]) -> PlayOptions:
-    """Return matches between strategies, which are given the weakest first; no options.
+    """Return options for matches between strategies, which are listed weakest first.
 
-    By default the strongest play, as many as the game needs.
+    There are no game options. By default the strongest strategy plays in all required seats.
     """
     seats = game.rules.seats
     usual = tuple(reversed(strategies))[: max(seats.start, FEWEST_PLAYERS)]

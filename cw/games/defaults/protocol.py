@@ -1,4 +1,4 @@
-"""The wire protocol of games that have none of their own (docs/default-protocol.md).
+"""The wire protocol of games without their own (docs/default-protocol.md).
 
 A view goes out, an action comes in: as lines of JSON to a program, or as requests to a web service.
 """
@@ -33,53 +33,53 @@ from cw.games.wire import (
 )
 
 TIMEOUT: Final = 1.0
-"""Seconds for an action by default."""
+"""Default seconds per action."""
 
 LONGEST_TIMEOUT: Final = 3600.0
 STARTING: Final = 5.0
-"""Seconds that the first answer of a program may take longer: it is starting."""
+"""Extra seconds for a program's first answer, while it starts."""
 
 GRACE: Final = 0.05
 """Seconds for our own scheduling; not promised to bots."""
 
 PATH: Final = "/act"
 MOST_ACTIONS: Final = 200
-"""Actions that a question offers at most."""
+"""Most actions listed in a question."""
 
 EXAMPLES: Final = 8
-"""Draws of examples, in a game that does not list its actions."""
+"""Examples to draw in a game that does not list its actions."""
 
 QUOTED: Final = 200
-"""Bytes of an answer that a sentence quotes."""
+"""Bytes of an answer quoted in a message."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What a bot is asked: what it sees, and who it is there."""
+    """A question to a bot: its view, and which player it is."""
 
     game: str
     match: str
-    """Text that is the same in all questions of a match, and in those of no other match."""
+    """The same text in all questions of a match, and different in every other match."""
     player: Player
     turn: int
-    """Turns played before; the answer names it."""
+    """Turns played before; the answer must repeat it."""
     view: Any
     actions: list[Any] = []
-    """Actions that are allowed: all of them where the game lists them, else examples."""
+    """Allowed actions: all of them if the game lists them, otherwise examples."""
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a bot answers."""
+    """A bot's answer."""
 
     action: Any
     turn: int | None = None
 
 
 class DefaultProtocol:
-    """All players who owe an action are asked for it at the same time, turn by turn.
+    """Asks all players who are to move at the same time, turn by turn.
 
-    The option `timeout` is the time for an action in seconds; strategies and people have none.
+    The option `timeout` is the time per action in seconds; strategies and people have no limit.
     """
 
     transports: Sequence[Transport] = ("lines", "http")
@@ -87,17 +87,17 @@ class DefaultProtocol:
     options: Sequence[str] = ("timeout",)
 
     def __init__(self, game: Game, moves: Moves | None = None) -> None:
-        """Lead matches of this game; `moves` lists the actions of a player, if it can."""
+        """Run matches of this game; `moves` lists a player's actions, if available."""
         self.rules = game.rules
         self.moves = moves
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Return the players as a new game of so many names them."""
+        """Return the players as a new game with this many of them names them."""
         number = max(len(names), self.rules.seats.start)
         return self.rules.players(self.rules.new(number, 0))[: len(names)]
 
     async def conduct(self, referee: Referee) -> None:
-        """Lead a match."""
+        """Run a match."""
         questions = Questions(referee, self.moves)
         referee.begin(referee.rules.new(len(referee.names), referee.seed, **referee.options))
         while referee.rules.outcome(referee.state) is None:
@@ -108,7 +108,7 @@ class Questions:
     """The questions of one match."""
 
     def __init__(self, referee: Referee, moves: Moves | None = None) -> None:
-        """Ask nothing yet; raise UsageError for a time limit that is none."""
+        """Prepare the questions of a match; raise UsageError if the time limit is invalid."""
         self.referee = referee
         self.moves = moves
         self.rng = Random(referee.token())
@@ -118,13 +118,13 @@ class Questions:
         self.asked: set[Player] = set()
 
     async def play_turn(self) -> None:
-        """Ask all who are to move, and apply what they do."""
+        """Ask all players who are to move, and apply their actions."""
         self.apply(await self.ask(self.referee.rules.to_move(self.referee.state)))
 
     async def ask(self, players: Sequence[Player]) -> dict[Player, Any]:
         """Return the action or the fault of each player.
 
-        A program that could not be started or has crashed is asked nothing more.
+        A program that failed to start or crashed is not asked again.
         """
         answers = await self.referee.ask({player: self.query(player) for player in players})
         for player, answer in answers.items():
@@ -133,7 +133,7 @@ class Questions:
         return answers
 
     def apply(self, actions: Mapping[Player, Any]) -> None:
-        """Apply actions and faults by the rules, and go on to the next turn."""
+        """Apply actions and faults by the rules, and advance to the next turn."""
         self.referee.step(actions)
         self.turn += 1
 
@@ -152,7 +152,7 @@ class Questions:
         return Query(LineMessage(text, numbered=True), reader.from_line, limits, action=True)
 
     def actions(self, player: Player) -> list[Json]:
-        """Return actions that a player is allowed to take, MOST_ACTIONS at most."""
+        """Return legal actions of a player, at most MOST_ACTIONS."""
         rules, state = self.referee.rules, self.referee.state
         if self.moves is not None:
             moves = self.moves(state, player)
@@ -164,13 +164,13 @@ class Questions:
         return [each for place, each in enumerate(documents) if each not in documents[:place]]
 
     def starting(self, player: Player) -> float:
-        """Return the seconds that a program may need to start: for its first answer only."""
+        """Return extra seconds for a program to start, for its first answer only."""
         first = player not in self.asked
         self.asked.add(player)
         return STARTING if first else 0.0
 
     def action_of(self, state: Any, player: Player, document: Json) -> Any:
-        """Read the action of a player; raise ProtocolError for what is none."""
+        """Read the action of a player; raise ProtocolError if it is not one."""
         if is_fault(document):
             raise ProtocolError(f"expected an action, not {short(document)}")
         return self.referee.codec.actions_from_json(state, {str(player): document})[player]
@@ -178,13 +178,13 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class ActionReader:
-    """Says what an answer to one question means."""
+    """Reads the answers to one question."""
 
     turn: int
     action_of: Callable[[Json], Any]
 
     def from_line(self, reply: Reply) -> Any | Fault | Ignore:
-        """Return the action of a line; one for another turn came late, and is passed over."""
+        """Return the action of a line; ignore a late answer to another turn."""
         answer = decoded(reply.body)
         if isinstance(answer, Fault):
             return self.unreadable(answer, reply)
@@ -195,7 +195,7 @@ class ActionReader:
         return self.action(answer, reply)
 
     def from_response(self, reply: Reply) -> Any | Fault:
-        """Return the action of a web service; it need not name the turn."""
+        """Return the action in a web service's response, which need not name the turn."""
         if not 200 <= reply.status <= 299:
             return status_fault(reply)
         answer = decoded(reply.body)
@@ -206,12 +206,12 @@ class ActionReader:
         return self.action(answer, reply)
 
     def unreadable(self, why: Fault, reply: Reply) -> Fault:
-        """Return the fault of what is not an answer."""
+        """Return the fault of a malformed answer."""
         expected = f'expected {{"turn": {self.turn}, "action": ...}}'
         return Fault("malformed", f"{expected}, but it wrote {quote(reply.body)}: {why.detail}")
 
     def another_turn(self, answer: Answer) -> str:
-        """Say that the turn of an answer is another one."""
+        """Return the message for an answer to another turn."""
         return f"it answered turn {answer.turn}, but turn {self.turn} was asked for"
 
     def action(self, answer: Answer, reply: Reply) -> Any | Fault:
@@ -223,7 +223,7 @@ class ActionReader:
 
 
 def time_limit(timeout: Json) -> float:
-    """Return seconds; raise UsageError for anything but a number above 0 and at most an hour."""
+    """Return seconds; raise UsageError unless it is a number above 0 and at most an hour."""
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if number and 0 < timeout <= LONGEST_TIMEOUT:
         return float(timeout)
@@ -234,7 +234,7 @@ def time_limit(timeout: Json) -> float:
 
 
 def decoded(body: bytes) -> Answer | Fault:
-    """Read an answer."""
+    """Parse an answer."""
     try:
         return documents.convert(read_json(body.removeprefix(BYTE_ORDER_MARK)), Answer)
     except (ProtocolError, msgspec.ValidationError) as error:
@@ -242,5 +242,5 @@ def decoded(body: bytes) -> Answer | Fault:
 
 
 def quote(body: bytes) -> str:
-    """Return the beginning of an answer for a sentence."""
+    """Return the beginning of an answer for a message."""
     return repr(body[:QUOTED].decode(errors="replace"))

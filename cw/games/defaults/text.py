@@ -1,4 +1,4 @@
-"""Frames as text: the drawing of games that have none of their own."""
+"""Frames as text: the pictures of games that draw none of their own."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Board: TypeAlias = Callable[[Json], RichText]
 
 COLUMNS: Final = 80
 ROWS: Final = 24
-"""Lines of text on a picture; what does not fit is left out."""
+"""Most lines of text in a picture; the rest is left out."""
 
 MOST_COLUMNS: Final = 200
 MOST_ROWS: Final = 100
-"""The most of a terminal board that a picture shows."""
+"""Most lines of a terminal board in a picture."""
 
 WIDTH: Final = 0.6
-"""The width of a character, where its line is 1 high."""
+"""The width of a character, relative to a line height of 1."""
 
 WRAPPER: Final = TextWrapper(COLUMNS, max_lines=ROWS, placeholder=" ...", break_on_hyphens=False)
 
 
 def text_picture(game: str) -> Picture[Any]:
-    """Return the picture of a game that shows frames as JSON in lines."""
+    """Return the picture of a game that shows frames as lines of JSON."""
     return Picture(
         title=game.replace("-", " ").title(),
         frame=object,
@@ -58,7 +58,7 @@ def draw_in_terminal(frame: Json) -> RichText:
 
 
 def terminal_picture(game: str, draw_board: Board) -> Picture[Any]:
-    """Return the picture of a game that is drawn in the terminal alone: on a dark ground, as there.
+    """Return the picture of a game that only draws in the terminal, on a dark ground as there.
 
     It is as large as the first frame that it shows.
     """
@@ -75,10 +75,10 @@ def terminal_picture(game: str, draw_board: Board) -> Picture[Any]:
 
 
 class TerminalBoard:
-    """A terminal board as shapes: each character stands in a place of its own, in any font."""
+    """A terminal board as shapes: each character has its own place, in any font."""
 
     def __init__(self, draw_board: Board) -> None:
-        """Know no size yet."""
+        """Start with the size unknown."""
         self.draw_board = draw_board
         self.size: tuple[float, float] | None = None
 
@@ -90,7 +90,7 @@ class TerminalBoard:
         return self.size
 
     def draw(self, scene: Scene[Json]) -> Iterator[Shape]:
-        """Draw the characters in the colours that they have in the terminal."""
+        """Draw the characters in their terminal colours."""
         console = Console()
         for row, line in enumerate(lines_of(self.draw_board, scene.frame)):
             column = 0
@@ -102,7 +102,7 @@ class TerminalBoard:
 
 
 def shapes_of(sign: str, style: Style, place: Point, ink: str) -> Iterator[Shape]:
-    """Yield a character with its ground; `place` is its upper left corner."""
+    """Yield a character with its background; `place` is its upper left corner."""
     left, top = place
     ground = colour_of(style.bgcolor)
     if ground is not None:
@@ -112,18 +112,18 @@ def shapes_of(sign: str, style: Style, place: Point, ink: str) -> Iterator[Shape
 
 
 def colour_of(colour: Color | None) -> str | None:
-    """Return a colour of a terminal as pictures have it, None for that of the page."""
+    """Return a terminal colour for pictures, or None for the colour of the page."""
     return None if colour is None or colour.is_default else colour.get_truecolor().hex
 
 
 def lines_of(draw_board: Board, frame: Json) -> list[RichText]:
-    """Return the lines of a terminal board, cut where they are too many or too long.
+    """Return the lines of a terminal board, cut if they are too many or too long.
 
     Raises ProtocolError for a frame that cannot be drawn.
     """
     try:
         lines = list(draw_board(frame).split("\n"))[:MOST_ROWS]
-    # The frame comes from a file, and whoever draws it trusts what is in it.
+    # The frame comes from a file, and drawing code trusts its contents.
     except Exception as error:
         raise ProtocolError(f"the frame cannot be drawn: {type(error).__name__}") from None
     return [line[:MOST_COLUMNS] for line in lines]

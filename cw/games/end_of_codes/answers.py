@@ -1,4 +1,4 @@
-"""What the answers of bots mean, and what the document calls those that are wrong."""
+"""Reads bots' answers, and names errors as the document does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXTS: Final = (
     " Did you build the correct JSON dictionary?",
     "Your bot is not using your username. Did you set your username correctly?",
 )
-"""The seven sanity checks of the seed, by the sentence for a failure."""
+"""The seven sanity checks of the seed, as the messages for their failures."""
 
 PASSED: Final = (
     "The bot hostname resolves.",
@@ -40,7 +40,7 @@ PASSED: Final = (
     "The bot is reporting a botname, version, and username.",
     "The username reported by the bot is associated with the user who is using the bot URL.",
 )
-"""The same checks by what holds where they are passed."""
+"""The same checks, as the statements that hold once they are passed."""
 
 FAILED_BY: Final = (
     ("malformed_url", "could_not_resolve"),
@@ -72,7 +72,7 @@ FAILURES: Final = {
     "unreadable": "invalid_json",
     "exception": "exception",
 }
-"""Causes of failures as transports name them, and kinds: by their names in the document."""
+"""Causes of failures as transports name them, and kinds -> their names in the document."""
 
 DISCONNECTED: Final = (
     "could_not_resolve",
@@ -81,13 +81,13 @@ DISCONNECTED: Final = (
     "tls_error",
     "broken_reply",
 )
-"""Failures of the kind `disconnected`, however the transport calls them."""
+"""Failures of the kind `disconnected`, however the transport names them."""
 
 Read = Callable[[Json], Json | Fault]
 
 
 def name_failure(request: str, fault: Fault) -> Fault:
-    """Return a failure of the exchange the name that it has in the document."""
+    """Rename a failure of the exchange as the document does."""
     name = FAILURES.get(fault.cause or fault.kind, "broken_reply")
     kind: FaultKind = "disconnected" if name in DISCONNECTED else fault.kind
     named = f"{request}_{name}"
@@ -95,7 +95,7 @@ def name_failure(request: str, fault: Fault) -> Fault:
 
 
 def read_reply(request: str, reader: Read, reply: Reply) -> Json | Fault:
-    """Check a reply as all are checked, then as its request asks; the first failure names it."""
+    """Check a reply as every reply is checked, then for its request; return the first failure."""
     if reply.status != 200:
         kind: FaultKind = "crashed" if reply.status >= 500 else "malformed"
         wrong = status_fault(reply)
@@ -118,7 +118,7 @@ def read_reply(request: str, reader: Read, reply: Reply) -> Json | Fault:
 
 
 def distinct(members: list[tuple[str, Json]]) -> dict[str, Json]:
-    """Return an object; raise ProtocolError for a key that comes twice."""
+    """Return an object; raise ProtocolError for a duplicate key."""
     document = dict(members)
     if len(document) < len(members):
         raise ProtocolError("a key comes twice")
@@ -129,7 +129,7 @@ STRICT: Final = json.JSONDecoder(object_pairs_hook=distinct)
 
 
 def strict_json(body: bytes) -> Json:
-    """Read JSON; raise ProtocolError for what is none, null, and for a key that comes twice."""
+    """Read JSON; raise ProtocolError for invalid JSON, null, and duplicate keys."""
     if read_json(body) is None:
         raise ProtocolError("null is not an answer")
     return STRICT.decode(body.decode())
@@ -152,7 +152,7 @@ def read_bot(username: str, value: Json) -> Json | Fault:
 
 
 def additional(entry: Mapping[str, Json]) -> str:
-    """Return the keys that a reply to GET /bot must not have."""
+    """Return the keys that are not allowed in a reply to GET /bot."""
     return ", ".join(key for key in entry if key not in IDENTITY)[:QUOTED]
 
 
@@ -164,9 +164,9 @@ def read_created(value: Json) -> Json | Fault:
 
 
 def read_round(value: Json) -> Json | Fault:
-    """Take the reply to POST /round as it is, but one with a key `fault`, which is wrong.
+    """Return the reply to POST /round as it is, unless it has a key `fault`, which is wrong.
 
-    Among the actions of a round such an object tells what the grader saw.
+    Among the actions of a round such an object records what the grader saw.
     """
     wrong = wrong_whole(value) if is_fault(value) else None
     return value if wrong is None else replace(wrong, detail=wrong.detail.removeprefix("round_"))
@@ -179,12 +179,12 @@ def malformed(name: str, expected: str, got: str, actual: str) -> Fault:
 
 
 def quoted(reply: Reply) -> str:
-    """Return the beginning of a reply for a sentence."""
+    """Return the beginning of a reply for a message."""
     return repr(reply.body[:QUOTED].decode(errors="replace"))
 
 
 def sanity(error: str | None) -> list[bool | None]:
-    """Return the seven checks of the probe: those after the failed one are not judged."""
+    """Return the results of the seven sanity checks; those after a failed one are None."""
     if error is None:
         return [True] * len(TEXTS)
     name = error.removeprefix("initiate_")

@@ -18,15 +18,15 @@ VERSION: Final = "1.0"
 
 
 class EndOfCodesBotHandler:
-    """Keeps its games apart by their ids; the oldest makes way when there are many."""
+    """Keeps games apart by id; evicts the oldest when there are too many."""
 
     def __init__(self, context: BotContext) -> None:
-        """Know no game."""
+        """Start with no games."""
         self.context = context
         self.games: dict[tuple[str, str], Strategy[Any, Any]] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply:
-        """Answer a request; 403 without the right key, 404 for other paths."""
+        """Answer a request: 403 without the right key, 404 for other paths."""
         if not isinstance(message, Request):
             return as_json({"error": "no request"}, 400)
         parts = urlsplit(message.path)
@@ -69,12 +69,12 @@ class EndOfCodesBotHandler:
 
 
 def query(text: str) -> dict[str, str]:
-    """Read the variables of an address or of a form."""
+    """Parse the variables of an address or of a form."""
     return {name: values[-1] for name, values in parse_qs(text, max_num_fields=32).items()}
 
 
 def form(call: Request) -> dict[str, str]:
-    """Read a form, in either encoding."""
+    """Parse a form, in either encoding."""
     kind = next((v for name, v in call.headers.items() if name.lower() == "content-type"), "")
     body = call.body or b""
     if not kind.startswith("multipart/form-data"):

@@ -1,4 +1,4 @@
-"""The checks of a bot of End of Codes: the seven sanity checks of the seed first."""
+"""The checks of a bot of End of Codes, starting with the seven sanity checks of the seed."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ ADVICE: Final = {
     "initiate_username_mismatch": "the username must be the bot's name: put USERNAME= before the"
     " bot, or give --set NAME.username=USERNAME",
 }
-"""What to do about errors for which the command line may be the reason."""
+"""Fixes for errors that the command line may cause."""
 
 SMALL: Final[Mapping[str, Any]] = {"M": 10, "MAX_HP": 3}
 
 
 class EndOfCodesChecks:
-    """The sanity checks, every request alone, and whole games."""
+    """The sanity checks, each request on its own, and whole games."""
 
     trials: Sequence[Trial] = (
         Trial("plays a whole game against the sample bot", SMALL, ("sample",)),
@@ -64,7 +64,7 @@ class EndOfCodesChecks:
         return len(NAMES) + 1 + len(ROUNDS)
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask for every request of the protocol."""
+        """Send every kind of request in the protocol."""
         grader = Grader(referee)
         ask = grader.initiation(player, referee.username(player))
         answer = (await referee.ask({player: ask}))[player]
@@ -78,7 +78,7 @@ class EndOfCodesChecks:
             await self.game(grader, int(player), report)
 
     async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
-        """Ask all bots at once who they are; the sanity checks say what came of it."""
+        """Ask all bots at once who they are; return the results of the sanity checks."""
         grader = Grader(referee)
         replies: dict[Player, Reply] = {}
         queries = {
@@ -89,7 +89,7 @@ class EndOfCodesChecks:
         return {player: readiness(answers[player], replies.get(player)) for player in referee.names}
 
     async def game(self, grader: Grader, player: int, report: CheckReport) -> None:
-        """Send a game and some of its rounds."""
+        """Send a game and a few of its rounds."""
         state = GAME.new(2, 1, M=5, MAX_HP=3)
         fields = {
             "gameid": 1,
@@ -113,7 +113,7 @@ class EndOfCodesChecks:
                 return
 
     async def round(self, grader: Grader, player: int, state: State) -> Fault | None:
-        """Send a round, and give what is wrong with the reply."""
+        """Send a round, and return what is wrong with the reply, or None."""
         world = compact(creatures(state))
         fields = {
             "round": state.round,
@@ -132,7 +132,7 @@ class EndOfCodesChecks:
 
 
 def heard_by(query: Query, player: Player, replies: dict[Player, Reply]) -> Query:
-    """Return a query that keeps the reply to it beside what it means."""
+    """Return a query that also stores the raw reply."""
 
     def read(reply: Reply) -> Any:
         replies[player] = reply
@@ -142,7 +142,7 @@ def heard_by(query: Query, player: Player, replies: dict[Player, Reply]) -> Quer
 
 
 def readiness(answer: Any, reply: Reply | None) -> Readiness:
-    """Return what came of the sanity checks."""
+    """Return the result of the sanity checks."""
     fault = replace(answer, kind="startup") if isinstance(answer, Fault) else None
     judged = sanity(None if fault is None else fault.detail)
     number = judged.count(True)
@@ -151,9 +151,9 @@ def readiness(answer: Any, reply: Reply | None) -> Readiness:
 
 
 def sanity_fault(fault: Fault, text: str) -> Fault:
-    """Return a failed sanity check with the text that the document has for it.
+    """Return a failed sanity check with its text from the document.
 
-    The text asks about the network of a web service: it says nothing of a program that has ended.
+    The text asks about the network of a web service: it is left out if a program has ended.
     """
     detail = fault.detail if fault.lasting else f"{fault.detail}: {text}"
     return replace(fault, kind="startup", detail=detail)

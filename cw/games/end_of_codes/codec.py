@@ -16,21 +16,21 @@ from cw.games.end_of_codes.state import Column, Expelled, PlayerState, State
 from cw.games.rules import Fault, Json, Player
 
 MOST_CELLS: Final = 4 * 1_000_000
-"""Cells of the map that is drawn for the most creatures that a game may have."""
+"""Cells of the map drawn for the most creatures that a game may have."""
 
 CREATURE: Final = ("creatureid", "userid", "x", "y", "hp")
 
 Id = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Side = Annotated[int, Meta(ge=1, lt=2**31)]
-"""Cells of the map's width or height: both together number the cells in 64 bits."""
+"""Width or height of the map in cells: the bound keeps cell numbers within 64 bits."""
 
 
 class EndOfCodesCodec:
     """Writes and reads the documents of End of Codes."""
 
     def __init__(self, rules: EndOfCodes) -> None:
-        """Speak of games by these rules."""
+        """Use these rules to read and write games."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
@@ -45,7 +45,7 @@ class EndOfCodesCodec:
         }
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
-        """Read a state; of the options, `max_rounds` counts."""
+        """Read a state; the only option that counts is `max_rounds`."""
         return read_state(document, options.get("max_rounds", 10_000))
 
     def view_to_json(self, view: State) -> dict[str, Json]:
@@ -57,13 +57,13 @@ class EndOfCodesCodec:
         return player_named(self.rules.players(state), name)
 
     def action_to_json(self, action: Json) -> Json:
-        """Return the reply: it is a document already."""
+        """Return the reply unchanged: it is already a document."""
         return action
 
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Json | Fault]:
-        """Read replies and faults; what a reply says is left to the rules."""
+        """Read replies and faults; checking a reply is left to the rules."""
         return actions_by_player(self.rules.players(state), document, read_action)
 
     def result_to_json(self, state: State) -> dict[str, Json]:
@@ -79,7 +79,7 @@ class EndOfCodesCodec:
 
 
 def creatures(state: State) -> list[dict[str, int]]:
-    """Return all creatures as bots are told them."""
+    """Return all creatures as bots receive them."""
     columns = (state.ids, state.owners, state.x, state.y, state.hp)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [
@@ -105,7 +105,7 @@ class CreatureDocument(msgspec.Struct, frozen=True):
 
 
 class FaultDocument(msgspec.Struct, frozen=True):
-    """The fault that threw a player out."""
+    """The fault for which a player was thrown out."""
 
     kind: FaultKind
     round: Count
@@ -133,7 +133,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json, max_rounds: Json = 10_000) -> State:
-    """Read a state; raise ProtocolError that names the place of what is wrong."""
+    """Read a state; raise ProtocolError naming the place of an error."""
     payload = from_json("state of end-of-codes", document, StateDocument)
     if payload.W * payload.H > MOST_CELLS:
         raise ProtocolError(f"W*H must be at most {MOST_CELLS}, not {payload.W * payload.H}")
@@ -172,7 +172,7 @@ def read_cap(value: Json) -> int:
 
 
 def check_creatures(document: StateDocument, columns: Mapping[str, Column]) -> None:
-    """Raise ProtocolError for the first creature off the map, and for too many hit points."""
+    """Raise ProtocolError for the first creature off the map or with too many hit points."""
     off = (columns["x"] >= document.W) | (columns["y"] >= document.H)
     if off.any():
         raise ProtocolError(f"creatures[{int(off.argmax())}] stands off the map")
@@ -183,7 +183,7 @@ def check_creatures(document: StateDocument, columns: Mapping[str, Column]) -> N
 
 
 def read_player(document: PlayerDocument, now: int, alive: set[int]) -> PlayerState:
-    """Read a player; without a living creature and `died` it counts as having died now."""
+    """Read a player; one without a living creature or `died` counts as having died now."""
     if document.died is not None and document.userid in alive:
         raise ProtocolError(
             f"player {document.userid}: died is {short(document.died)}, but a creature of it lives"
@@ -195,7 +195,7 @@ def read_player(document: PlayerDocument, now: int, alive: set[int]) -> PlayerSt
 
 
 def check_world(state: State) -> None:
-    """Raise ProtocolError for ids that are not distinct, strange owners and shared cells."""
+    """Raise ProtocolError for duplicate ids, unknown owners or shared cells."""
     userids = [player.userid for player in state.players]
     if len(set(userids)) < len(userids):
         raise ProtocolError("two players have the same userid")
@@ -211,5 +211,5 @@ def check_world(state: State) -> None:
 
 
 def read_action(_player: Player, value: Json) -> Json | Fault:
-    """Read a fault that the grader saw, or leave a reply as it is."""
+    """Read a fault that the grader saw, or return a reply as it is."""
     return Fault.from_json(value) if is_fault(value) else value

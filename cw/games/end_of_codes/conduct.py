@@ -1,4 +1,4 @@
-"""How a game of End of Codes begins, with the bots that passed `GET /bot`; its figures."""
+"""How a game of End of Codes starts, with the bots that passed `GET /bot`, and its figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.games.rules import Fault, Json, Player
 
 
 def genesis_again(rules: EndOfCodes, start: State, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the genesis for the players of a recorded one; who failed `POST /game` is dead."""
+    """Return the genesis for recorded players; those who failed `POST /game` are dead."""
     players = [{"userid": player.userid, "username": player.username} for player in start.players]
     faults = {
         player.userid: Fault(player.fault.kind, player.fault.error or "")
@@ -24,7 +24,7 @@ def genesis_again(rules: EndOfCodes, start: State, seed: int, options: Mapping[s
 
 
 def deaths(state: State) -> dict[Player, dict[str, Json]]:
-    """Return the round in which each player died; None for who lives at the end."""
+    """Return the round in which each player died, or None for survivors."""
     return {player.userid: {"died": player.died} for player in state.players}
 
 

@@ -1,4 +1,4 @@
-"""The words for results of End of Codes."""
+"""The wording of results of End of Codes."""
 
 from __future__ import annotations
 

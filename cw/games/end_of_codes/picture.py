@@ -22,17 +22,17 @@ STEPS: Final[Mapping[str, tuple[int, int]]] = {
 }
 
 CLOSE: Final = 12
-"""Pixels of a cell from which on creatures have letters and attacks are drawn."""
+"""Pixels per cell from which creatures have letters and attacks are drawn."""
 
 RINGED: Final = 24
-"""Pixels of a cell from which on a ring shows hit points."""
+"""Pixels per cell from which a ring shows hit points."""
 
 LEVELS: Final = 4
-"""Levels of hit points that are told apart by how strong a colour is."""
+"""Levels of hit points that are distinguished by colour strength."""
 
 
 class Creature(msgspec.Struct, frozen=True, rename={"number": "creatureid", "user": "userid"}):
-    """A creature; it is dead without hit points."""
+    """A creature; without hit points it is dead."""
 
     number: Key
     user: Key
@@ -42,7 +42,7 @@ class Creature(msgspec.Struct, frozen=True, rename={"number": "creatureid", "use
 
 
 class Frame(msgspec.Struct, frozen=True, rename={"width": "W", "height": "H", "most": "MAX_HP"}):
-    """What is drawn of a frame; `most` is the hit points of the start."""
+    """The parts of a frame that are drawn; `most` is the hit points of the start."""
 
     width: Side
     height: Side
@@ -50,19 +50,19 @@ class Frame(msgspec.Struct, frozen=True, rename={"width": "W", "height": "H", "m
     creatures: tuple[Creature, ...]
 
     def __post_init__(self) -> None:
-        """Refuse creatures beside the map."""
+        """Reject creatures off the map."""
         for creature in self.creatures:
             if creature.x >= self.width or creature.y >= self.height:
                 raise ValueError(f"({creature.x}, {creature.y}) is not on the map")
 
     @property
     def living(self) -> Iterator[Creature]:
-        """Return the creatures that live."""
+        """Yield the living creatures."""
         return (creature for creature in self.creatures if creature.hp > 0)
 
 
 class Intent(msgspec.Struct, frozen=True, rename={"number": "creatureid"}):
-    """What a creature was told to do."""
+    """What a creature was ordered to do."""
 
     number: Key
     action: str
@@ -87,7 +87,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_creature(scene: Scene[Frame], creature: Creature) -> Iterator[Shape]:
-    """Draw a creature, with its letter where there is room."""
+    """Draw a creature, with its letter if there is room."""
     seat = scene.seat(creature.user)
     x, y = middle(scene.frame, creature)
     part = min(1.0, creature.hp / scene.frame.most)
@@ -110,7 +110,7 @@ def middle(frame: Frame, creature: Creature) -> tuple[float, float]:
 
 
 def draw_deaths(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw a cross where creatures died, which fades over the next rounds."""
+    """Draw a fading cross where creatures died in the last rounds."""
     frames = (scene.frame, *scene.past)
     for back, (after, before) in reversed(list(enumerate(pairwise(frames)))):
         living = {creature.number for creature in before.living}
@@ -137,7 +137,7 @@ def draw_attacks(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def intents(scene: Scene[Frame]) -> Iterator[Intent]:
-    """Return what creatures were told in the turn, as far as it can be read."""
+    """Yield the creatures' readable orders of the turn."""
     for action in scene.actions.values():
         entries = action.get("intent") if isinstance(action, dict) else None
         for entry in entries if isinstance(entries, list) else ():
@@ -147,7 +147,7 @@ def intents(scene: Scene[Frame]) -> Iterator[Intent]:
 
 
 def scores(scene: Scene[Frame]) -> list[int]:
-    """Count everybody's living creatures."""
+    """Count each player's living creatures."""
     return counts(scene, (creature.user for creature in scene.frame.living))
 
 

@@ -31,18 +31,18 @@ MULTIPART_HEADERS: Final = {
     "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
 }
 MAP_SIGNS: Final = {sign: quote_plus(sign) for sign in '[]{}":,'}
-"""What a map holds beside letters and digits, as forms have it."""
+"""The characters in a map other than letters and digits, as encoded in forms."""
 
 NOTHING: Final[Mapping[str, str]] = {}
 TIMEOUT: Final = 5.0
 CONNECT_TIMEOUT: Final = 3.0
-"""Seconds of a request and of its connection, where the options of the game name none."""
+"""Default seconds for a request and for its connection."""
 MOST_REPLY: Final = 64 * 1024
 MOST_INTENTS: Final = 256 * 1024
 
 
 class EndOfCodesProtocol:
-    """GET /bot, POST /game, then POST /round until the end, and once more: everybody at once."""
+    """GET /bot, POST /game, then POST /round until the end and once more: all bots at once."""
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
@@ -53,14 +53,14 @@ class EndOfCodesProtocol:
         return range(1, len(names) + 1)
 
     async def conduct(self, referee: Referee) -> None:
-        """Lead a game."""
+        """Run a game."""
         grader = Grader(referee)
         players = await grader.initiate()
         state = await grader.create(players)
         referee.begin(state)
         while referee.rules.to_move(state):
             state = referee.step(await referee.ask(grader.round_queries(state)))
-        # Everybody is shown how it ended; whatever they say to that has no effect.
+        # Show everybody the final position; their replies have no effect.
         queries = grader.round_queries(state)
         await referee.ask(
             {player: replace(query, noted=False) for player, query in queries.items()}
@@ -86,7 +86,7 @@ class Grader:
         )
 
     async def initiate(self) -> list[PlayerState]:
-        """Ask all bots who they are; give the players whose bots pass."""
+        """Ask all bots who they are; return the players whose bots pass."""
         users = {player: self.referee.username(player) for player in self.referee.names}
         queries = {player: self.initiation(player, name) for player, name in users.items()}
         answers = await self.referee.ask(queries)
@@ -102,14 +102,14 @@ class Grader:
         return players
 
     def initiation(self, player: Player, username: str) -> Query:
-        """Ask a bot who it is."""
+        """Return the query that asks a bot who it is."""
         path = f"/bot?api_key={self.key(player)}"
         return self.question(
             "initiate", Request("GET", path, None, HEADERS), partial(read_bot, username)
         )
 
     async def create(self, players: Sequence[PlayerState]) -> State:
-        """Tell all bots of the game; who fails is in it without a living creature."""
+        """Announce the game to all bots; those that fail start without a living creature."""
         named = [{"userid": player.userid, "username": player.username} for player in players]
         state: State = self.referee.rules.new(named, self.referee.seed, **self.referee.options)
         listing = compact([{"username": p["username"], "userid": p["userid"]} for p in named])
@@ -154,7 +154,7 @@ class Grader:
         reader: Read,
         encoded: Mapping[str, str] = NOTHING,
     ) -> Query:
-        """Send a form; `encoded` are the fields that were encoded for all."""
+        """Return the query for a form; `encoded` holds the fields encoded once for all bots."""
         order = {"method": "create", "api_key": self.key(player), **fields}
         if self.referee.setting(player, "form") == "multipart":
             call = Request("POST", f"/{request}", multipart(order), MULTIPART_HEADERS)
@@ -163,7 +163,7 @@ class Grader:
         return self.question(request, call, reader, action=request == "round")
 
     def question(self, request: str, call: Request, reader: Read, *, action: bool = False) -> Query:
-        """Return a question whose failures have the names of the document."""
+        """Return a query whose failures are named as in the document."""
         return Query(
             call,
             partial(read_reply, request, reader),
@@ -179,7 +179,7 @@ class Grader:
 
 
 def encoded_once(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields of a round that are the same for all bots, as forms have them."""
+    """Encode the fields of a round that are the same for all bots."""
     return {
         name: encoded_map(value) if name == "map" else encoded_text(value)
         for name, value in fields.items()
@@ -188,7 +188,7 @@ def encoded_once(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def encoded_map(world: bytes) -> str:
-    """Return a map as `quote_plus` does, many times faster: it has few kinds of characters."""
+    """Encode a map like `quote_plus`, but many times faster: it has few kinds of characters."""
     text = world.decode()
     for sign, code in MAP_SIGNS.items():
         text = text.replace(sign, code)
@@ -196,14 +196,14 @@ def encoded_map(world: bytes) -> str:
 
 
 def encoded_text(value: Any) -> str:
-    """Return any field as forms have it."""
+    """Encode any field for a form."""
     text = plain(value)
-    # Keys and numbers stay as they are; asking `quote_plus` for that took a quarter of a question.
+    # Keys and numbers stay as they are; calling `quote_plus` took a quarter of a question's time.
     return text if text.isascii() and text.isalnum() else quote_plus(text)
 
 
 def urlencoded(fields: Mapping[str, Any], encoded: Mapping[str, str]) -> bytes:
-    """Encode a form; the fields that are encoded already are taken as they are."""
+    """Encode a form; fields that are already encoded are used as they are."""
     parts = [
         f"{name}={encoded[name] if name in encoded else encoded_text(value)}"
         for name, value in fields.items()

@@ -1,4 +1,4 @@
-"""Rounds of End of Codes as arrays, and an intent for each of a player's creatures."""
+"""Rounds of End of Codes as arrays, and one intent per creature of a player."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from cw.games.spaces import Mask, Planes, Spaces, empty_planes
 PLANES: Final = ("own creature, by its place in the action from 1", "own hit points", "others'")
 
 WORDS: Final = tuple((action, way) for action in ("move", "attack") for way in DIRECTIONS)
-"""What a creature is told by a number, from 1; 0 tells it nothing."""
+"""The order for each number from 1; 0 gives no order."""
 
 CREATURES: Final = 10
-"""Of each player, where the options say nothing else: games of hundreds take long to learn."""
+"""Default number per player: games of hundreds take long to learn."""
 
 HIT_POINTS: Final = 5
 
 
 def settled(players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return options in which nothing is left to be drawn that decides on sizes.
+    """Return options in which everything that decides on sizes is fixed.
 
-    The map is the square that has just room for four cells a creature.
+    The map is the smallest square with room for four cells per creature.
     """
     filled = {"M": CREATURES, "MAX_HP": HIT_POINTS, **options}
     if "W" in filled or "H" in filled or type(filled["M"]) is not int:
@@ -36,7 +36,7 @@ def settled(players: int, options: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def own(view: State, player: Player) -> Column:
-    """Return where a player's creatures stand in the columns, dead ones too."""
+    """Return the indices of a player's creatures, dead ones too, in the columns."""
     return np.flatnonzero(view.owners == player)
 
 
@@ -57,7 +57,7 @@ def write_view(view: State, player: Player) -> Planes:
 
 
 def mask(view: State, player: Player) -> Mask:
-    """Return that living creatures may be told anything, and dead ones nothing."""
+    """Return a mask that allows any order for living creatures and none for dead ones."""
     living = view.hp[own(view, player)] > 0
     allowed = np.repeat(living[:, None], 1 + len(WORDS), axis=1).astype(np.int8)
     allowed[:, 0] = 1
@@ -65,7 +65,7 @@ def mask(view: State, player: Player) -> Mask:
 
 
 def read_action(view: State, player: Player, numbers: Sequence[int]) -> Json:
-    """Return a reply with an intent for each creature that is told something."""
+    """Return a reply with an intent for each creature that has an order."""
     creatures = view.ids[own(view, player)].tolist()
     orders = [(creature, WORDS[n - 1]) for creature, n in zip(creatures, numbers, strict=True) if n]
     return {

@@ -33,7 +33,7 @@ class PlayerState(NamedTuple):
     userid: int
     username: str
     died: int | None
-    """The first round in which it has no living creature; None while it is alive."""
+    """The first round in which it has no living creature, or None while it is alive."""
     fault: Expelled | None
 
 
@@ -61,7 +61,7 @@ class State:
     y: Column
     hp: Column
     max_rounds: int = 10_000
-    """The round at which the game ends in any case; not part of the documents of a state."""
+    """The round at which the game ends at the latest; not part of the documents of a state."""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""

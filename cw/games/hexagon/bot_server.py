@@ -19,22 +19,22 @@ OK: Final = {"status": "ok"}
 
 @dataclass(slots=True)
 class ServedMatch:
-    """A battle as the bot knows it."""
+    """A battle from the bot's point of view."""
 
     state: State
     strategies: dict[int, Strategy[Any, Any]]
 
 
 class HexagonBotHandler:
-    """Keeps its battles apart by their ids; the oldest makes way when there are many."""
+    """Keeps battles apart by id; evicts the oldest when there are too many."""
 
     def __init__(self, context: BotContext) -> None:
-        """Know no battle."""
+        """Start with no battles."""
         self.context = context
         self.games: dict[str, ServedMatch] = {}
 
     def answer(self, message: Request | LineMessage) -> Reply:
-        """Answer a request; 404 for a battle that is not known, 400 for what cannot be read."""
+        """Answer a request; 404 for an unknown battle, 400 for an unreadable request."""
         if not isinstance(message, Request):
             return as_json({"status": "error"}, 400)
         parts = urlsplit(message.path)
@@ -45,7 +45,7 @@ class HexagonBotHandler:
             return as_json({"status": "error", "message": repr(error)}, 400)
 
     def dispatch(self, call: Request, number: str, query: dict[str, list[str]]) -> Reply:
-        """Do what is asked."""
+        """Dispatch a request by its method."""
         if call.method == "POST" and not number:
             return self.open(msgspec.json.decode(call.body or b""))
         if call.method == "DELETE":
@@ -60,7 +60,7 @@ class HexagonBotHandler:
         return as_json(OK)
 
     def open(self, document: Json) -> Reply:
-        """Begin a battle; one of the same id is forgotten."""
+        """Start a battle, replacing one with the same id."""
         board, jumps = document["board"], (document["jumps"]["1"], document["jumps"]["2"])
         cells = tuple(map(tuple, board["cells"]))
         placed = (2 * jumps[0] + 1, 2 * jumps[1] + 1)

@@ -47,7 +47,7 @@ LAST_CHIP: Final = {
 
 
 class HexagonChecks:
-    """Each request alone, two battles at once, and whole battles on odd boards."""
+    """Each request on its own, two battles at once, and whole battles on odd boards."""
 
     trials: Sequence[Trial] = (
         Trial("plays a whole battle against random, in both colours", {}, ("random",)),
@@ -58,11 +58,11 @@ class HexagonChecks:
     )
 
     def steps(self, transport: Transport) -> int:
-        """Return 11: one POST, three GET, two PUT, three of another battle, and two at the end."""
+        """Return 11: one POST, three GET, two PUT, three for another battle, and two at the end."""
         return 11
 
     async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Ask for every request of the protocol."""
+        """Send every kind of request in the protocol."""
         prober = Prober(referee, player, report)
         for steps in (
             prober.post,
@@ -79,21 +79,21 @@ class Prober:
     """The requests of a check."""
 
     def __init__(self, referee: Referee, player: Player, report: CheckReport) -> None:
-        """Begin with a usual board."""
+        """Start with an ordinary board."""
         self.referee = referee
         self.player = player
         self.report = report
         self.state: State = GAME.new(2, 1, size=4)
         self.move: Move | None = None
-        # Of this check alone, as the object is: another one may ask the same bot meanwhile.
+        # Unique to this check, like the object: another check may ask the same bot meanwhile.
         self.ids = tuple(f"check{id(self) % 10**10:010}{number}" for number in (1, 2))
 
     async def ask(self, call: Request, reader: Any) -> Any:
-        """Ask once."""
+        """Send one request and return the answer."""
         return (await self.referee.ask({self.player: Query(call, reader, LIMITS)}))[self.player]
 
     async def say(self, method: str, path: str, body: bytes) -> Fault | None:
-        """Send a body; give the fault if it is not taken."""
+        """Send a body; return the fault if it is not accepted."""
         answer = await self.ask(Request(method, path, body, JSON_HEADERS), read_ok)
         return answer if isinstance(answer, Fault) else None
 
@@ -103,7 +103,7 @@ class Prober:
         return self.report.step("takes POST /games", fault, OK)
 
     async def get(self, number: str, state: State) -> Fault | str | None:
-        """Ask for a move, and say what is wrong with it."""
+        """Ask for a move; return what is wrong with it, or None."""
         call = Request("GET", f"/games/{number}?color={state.color}", None, HEADERS)
         answer = await self.ask(call, read_move)
         if isinstance(answer, Fault):
@@ -116,11 +116,11 @@ class Prober:
         return None
 
     def moved(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step that asked for a move: `fix` is for one that is not legal there."""
+        """Report a step that asked for a move; `fix` is the advice for an illegal one."""
         return self.report.step(name, problem, MOVE if isinstance(problem, Fault) else fix)
 
     async def moves(self) -> bool:
-        """Ask for a move twice: a GET changes nothing."""
+        """Ask for a move twice: a GET must change nothing."""
         if not self.report.step(
             "gives a legal move", await self.get(self.ids[0], self.state), MOVE
         ):
@@ -130,7 +130,7 @@ class Prober:
         return self.moved("gives a legal move when it is asked again", again, fix)
 
     async def put(self) -> bool:
-        """Tell of a move of the bot and of one of the other side."""
+        """Report a move of the bot and one of the other side."""
         for name in ("takes PUT of its own move", "takes PUT of the other's move"):
             move = self.move or legal_moves(self.state)[0]
             self.state = GAME.step(self.state, {self.state.color or 1: move})
@@ -149,7 +149,7 @@ class Prober:
         return fault or await self.get(self.ids[1], state)
 
     async def second_battle(self) -> bool:
-        """Play another battle between, and open one of the same id again."""
+        """Play another battle in between, then reopen it under the same id."""
         apart = "keep a board for each id: a server plays several battles at once"
         afresh = "a POST with an id that you know starts that battle afresh"
         step = self.moved
@@ -161,33 +161,33 @@ class Prober:
         name, state = "starts a known id afresh", GAME.new(2, 3, size=3)
         refused = await self.say("POST", "/games", opening(state, self.ids[1], 1))
         problem = refused or await self.get(self.ids[1], state)
-        # No server uses an id twice. Only code that fails there, or sends what is no move, may do
-        # so elsewhere too.
+        # No server reuses an id, so only warn, unless the bot fails here or sends something that
+        # is not a move: that could occur elsewhere too.
         if is_answered(refused) if refused else not isinstance(problem, Fault):
             self.report.warn(name, problem, afresh)
             return True
         return step(name, problem, afresh)
 
     async def delete(self) -> bool:
-        """Close both battles, and ask for one that never was."""
+        """Close both battles, and ask for one that never existed."""
         faults = [await self.say("DELETE", f"/games/{number}", b"{}") for number in self.ids]
         if not self.report.step("takes DELETE", faults[0] or faults[1], OK):
             return False
         call = Request("GET", "/games/unknown000000000?color=1", None, HEADERS)
         answer = await self.ask(call, refusal)
-        # No server asks for one.
+        # No server asks for an unknown battle, so only warn.
         fix = "answer with status 404"
         self.report.warn("refuses a battle that it does not know", answer, fix)
         return True
 
 
 def is_answered(fault: Fault) -> bool:
-    """Return whether a bot has given an answer of its own, if a wrong one."""
+    """Return whether a bot gave an answer of its own, even a wrong one."""
     return fault.kind == "malformed" and fault.cause != SERVER_ERROR
 
 
 def refusal(reply: Reply) -> Fault | None:
-    """Return what is wrong with an answer that must refuse: any status below 400."""
+    """Return the fault of an answer that should refuse: any status below 400."""
     if reply.status >= 400:
         return None
     return Fault("malformed", f"it answered with status {reply.status}, expected 404")

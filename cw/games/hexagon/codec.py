@@ -25,7 +25,7 @@ class HexagonCodec:
     """Writes and reads the documents of Hexagon."""
 
     def __init__(self, rules: Hexagon) -> None:
-        """Speak of battles by these rules."""
+        """Use these rules to read and write battles."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
@@ -60,7 +60,7 @@ class HexagonCodec:
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Move | Fault]:
-        """Read the actions of a turn; what cannot be read as a move is the fault `malformed`.
+        """Read the actions of a turn; anything that is not a move becomes the fault `malformed`.
 
         Raises ProtocolError for a move by a colour that is not to move or after the end, for
         anything after a fault, for no action at all, and for an unknown colour or kind of fault.
@@ -72,7 +72,7 @@ class HexagonCodec:
         return actions_by_player(self.rules.players(state), document, partial(read_action, state))
 
     def result_to_json(self, state: State) -> dict[str, Json]:
-        """Return the outcome and the cells that the last move altered, as bots are told them."""
+        """Return the outcome and the cells that the last move changed, as bots receive them."""
         changes = [list(change) for change in state.changes]
         return plain_result(self.rules.outcome(state)) | {"changes": changes}
 
@@ -90,7 +90,7 @@ class PairDocument(msgspec.Struct, frozen=True, rename={"one": "1", "two": "2"})
 
     @property
     def pair(self) -> tuple[int, int]:
-        """Both numbers."""
+        """The numbers of colours 1 and 2."""
         return self.one, self.two
 
 
@@ -116,7 +116,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json) -> State:
-    """Read a state; raise ProtocolError that names the place of what is wrong."""
+    """Read a state; raise ProtocolError naming the place of an error."""
     payload = from_json("state of hexagon", document, StateDocument)
     try:
         check_cells(payload.cells, payload.size)
@@ -138,7 +138,7 @@ def read_state(document: Json) -> State:
 
 
 def check_jumps(jumps: tuple[int, int], placed: tuple[int, int]) -> None:
-    """Raise ProtocolError for more jumps than were earned (rule 3)."""
+    """Raise ProtocolError if more jumps are left than were earned (rule 3)."""
     for color in (0, 1):
         if jumps[color] > placed[color] // 2:
             raise ProtocolError(
@@ -150,7 +150,7 @@ def check_jumps(jumps: tuple[int, int], placed: tuple[int, int]) -> None:
 def check_end(document: StateDocument) -> None:
     """Raise ProtocolError unless a colour is to move exactly before the end, and for a lone fault.
 
-    The fault may be missing where a battle was ended by one.
+    The fault may be missing for a battle that one ended.
     """
     if (document.ended is None) != (document.color is not None):
         raise ProtocolError(f"color is {document.color!r}, but ended is {document.ended!r}")

@@ -1,4 +1,4 @@
-"""The words for results of Hexagon."""
+"""The wording of results of Hexagon."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from cw.drawing.scenes import Picture, Place, Scene, understood
 from cw.drawing.shapes import Circle, Point, Polygon, Shape
 
 PITCH: Final = sqrt(3) / 2
-"""Between two rows; the middles of two cells of a row are 1 apart."""
+"""Distance between two rows; the centres of neighbouring cells in a row are 1 apart."""
 
 RADIUS: Final = 1 / sqrt(3)
 STONE: Final = -1
@@ -26,26 +26,26 @@ Cell = tuple[Place, Place]
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """What is drawn of a frame; `size` is the cells of a side."""
+    """The parts of a frame that are drawn; `size` is the cells of a side."""
 
     size: Annotated[int, Meta(ge=1, le=1000)]
     cells: tuple[tuple[Value, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse a board of another shape."""
+        """Reject a board of another shape."""
         side = 2 * self.size - 1
         if len(self.cells) != side or any(len(row) != side for row in self.cells):
             raise ValueError(f"the cells are not {side} rows of {side}")
 
     def at(self, cell: Cell) -> int | None:
-        """Return what is in a cell, None beside the board."""
+        """Return the content of a cell, or None off the board."""
         row, col = cell
         side = len(self.cells)
         return self.cells[row][col] if row < side and col < side else None
 
 
 class Move(msgspec.Struct, frozen=True):
-    """Where a chip went."""
+    """A chip's move."""
 
     move_from: Cell
     move_to: Cell
@@ -58,7 +58,7 @@ def extent(frame: Frame) -> tuple[float, float]:
 
 
 def middle(row: int, col: int) -> Point:
-    """Return the middle of a cell."""
+    """Return the centre of a cell."""
     return col + 0.5 + (row % 2) / 2, RADIUS + row * PITCH
 
 
@@ -80,7 +80,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_cell(scene: Scene[Frame], row: int, col: int) -> Iterator[Shape]:
-    """Draw a cell with what is in it."""
+    """Draw a cell with its content."""
     value = scene.frame.cells[row][col]
     x, y = middle(row, col)
     corners = [pi / 6 + corner * pi / 3 for corner in range(6)]
@@ -94,7 +94,7 @@ def draw_cell(scene: Scene[Frame], row: int, col: int) -> Iterator[Shape]:
 
 
 def draw_moves(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the way of a chip, broken for a jump; ring the target and the captured chips."""
+    """Draw the path of a chip, dashed for a jump; ring the target and the captured chips."""
     ink = scene.inks.glow
     for player, action in scene.actions.items():
         move = understood(action, Move)
@@ -110,7 +110,7 @@ def draw_moves(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def captured(scene: Scene[Frame], player: str) -> Iterator[Cell]:
-    """Return the cells that went from the other player to this one."""
+    """Yield the cells that this player captured from the other."""
     if player not in ("1", "2") or not scene.past:
         return
     mine, other = int(player), 3 - int(player)
@@ -121,7 +121,7 @@ def captured(scene: Scene[Frame], player: str) -> Iterator[Cell]:
 
 
 def shortened(start: Point, end: Point) -> tuple[Point, Point]:
-    """Return both ends, clear of the letters in the cells."""
+    """Return both ends, shortened to clear the letters in the cells."""
     (x, y), (to_x, to_y) = start, end
     length = hypot(to_x - x, to_y - y) or 1
     dx, dy = (to_x - x) / length * 0.28, (to_y - y) / length * 0.28
@@ -129,7 +129,7 @@ def shortened(start: Point, end: Point) -> tuple[Point, Point]:
 
 
 def draw_numbers(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Write the rows' numbers on their left, the columns' above the first row."""
+    """Write row numbers on the left, and column numbers above the first row."""
     size = scene.frame.size
     step = step_of(scene.scale * PITCH)
     for row in range(0, 2 * size - 1, step):
@@ -141,7 +141,7 @@ def draw_numbers(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def scores(scene: Scene[Frame]) -> list[int]:
-    """Count everybody's chips."""
+    """Count each player's chips."""
     chips = Counter(value for row in scene.frame.cells for value in row)
     return [
         chips[int(key)] if (key := str(seat.player)) in ("1", "2") else 0 for seat in scene.players

@@ -13,7 +13,7 @@ from cw.games.rules import Json, Player
 
 
 def moves(state: State, _player: Player) -> Sequence[Json]:
-    """Return the legal moves of the colour that is to move."""
+    """Return the legal moves of the colour to move."""
     return [move_document(move) for move in legal_moves(state)]
 
 

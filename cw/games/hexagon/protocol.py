@@ -30,7 +30,7 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class HexagonProtocol:
-    """One request after the other: POST both; GET the mover, PUT both; DELETE both."""
+    """One request at a time: POST both; GET the mover, PUT both; DELETE both."""
 
     transports: Sequence[Transport] = ("http",)
     signed_with: str | None = None
@@ -41,7 +41,7 @@ class HexagonProtocol:
         return range(1, len(names) + 1)
 
     async def conduct(self, referee: Referee) -> None:
-        """Lead a battle."""
+        """Run a battle."""
         limits = QueryLimits(float(referee.protocol_options.get("timeout", TIMEOUT)))
         state: State = referee.rules.new(len(referee.names), referee.seed, **referee.options)
         referee.begin(state)
@@ -58,7 +58,7 @@ class WireMatch:
     """A battle on the wire."""
 
     def __init__(self, referee: Referee, limits: QueryLimits) -> None:
-        """Draw the id of the battle; a bot that plays against itself gets two."""
+        """Generate the battle's id, or two for a bot that plays against itself."""
         self.referee = referee
         self.limits = limits
         ids = [referee.token()[:16], referee.token()[:16]]
@@ -76,7 +76,7 @@ class WireMatch:
                 await self.say(color, "POST", "/games", body)
 
     async def turn(self) -> None:
-        """Get a move, then tell both bots what it changed, the mover first."""
+        """Get a move, then send its changes to both bots, the mover first."""
         color = self.referee.state.color
         path = f"/games/{self.ids[color]}?color={color}"
         ask = Query(Request("GET", path, None, HEADERS), read_move, self.limits, action=True)
@@ -92,13 +92,13 @@ class WireMatch:
                 await self.say(recipient, "PUT", f"/games/{self.ids[recipient]}", body)
 
     async def delete(self) -> None:
-        """Close the battle; what comes back has no effect."""
+        """Close the battle; the responses have no effect."""
         for color in self.opened:
             call = Request("DELETE", f"/games/{self.ids[color]}", b"{}", JSON_HEADERS)
             await self.referee.ask({color: Query(call, as_it_is, self.limits, noted=False)})
 
     async def say(self, color: int, method: str, path: str, body: bytes) -> None:
-        """Tell a bot something; if it does not take it as it must, it loses."""
+        """Send a body to a bot; it loses unless it accepts it as it must."""
         ask = Query(Request(method, path, body, JSON_HEADERS), read_ok, self.limits)
         answer = (await self.referee.ask({color: ask}))[color]
         if isinstance(answer, Fault):
@@ -106,7 +106,7 @@ class WireMatch:
 
 
 def opening(state: State, number: str, color: int, *, training: bool = False) -> bytes:
-    """Return the body of the POST; `training` says that the other side is a person."""
+    """Return the body of the POST; `training` means that the opponent is a person."""
     return compact(
         {
             "id": number,
@@ -119,7 +119,7 @@ def opening(state: State, number: str, color: int, *, training: bool = False) ->
 
 
 def read_ok(reply: Reply) -> Json | Fault:
-    """Read an answer of status ok."""
+    """Read a response with status ok."""
     if not 200 <= reply.status <= 299:
         return status_fault(reply)
     try:
@@ -132,7 +132,7 @@ def read_ok(reply: Reply) -> Json | Fault:
 
 
 def read_move(reply: Reply) -> Move | Fault:
-    """Read the answer to a GET."""
+    """Read the response to a GET."""
     document = read_ok(reply)
     if isinstance(document, Fault):
         return document
@@ -147,5 +147,5 @@ def read_move(reply: Reply) -> Move | Fault:
 
 
 def quote(reply: Reply) -> str:
-    """Show the beginning of an answer."""
+    """Quote the beginning of a response."""
     return repr(reply.body[:QUOTED].decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Boards of Hexagon as arrays, and moves by their numbers."""
+"""Boards of Hexagon as arrays, and moves by number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLANES: Final = ("own chips", "the opponent's", "empty", "own jumps", "jumps of 
 
 @cache
 def numbered(size: int) -> dict[Move, int]:
-    """Return the number of each move between two cells of a board, stones or not."""
+    """Return the number of each move between two cells of a board, ignoring stones."""
     tables = grid(size)
     return {
         Move(cell, target): number
@@ -38,7 +38,7 @@ def moves(size: int) -> tuple[Move, ...]:
 
 
 def write_view(view: State, player: Player) -> Planes:
-    """Return chips and empty cells, and on every square the jumps that are left."""
+    """Return chips and empty cells, and on every square the jumps left."""
     color = int(player)
     cells = np.array(view.cells)
     planes = empty_planes(view.grid.side, view.grid.side, PLANES)

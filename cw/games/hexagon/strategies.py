@@ -14,17 +14,17 @@ from cw.games.rules import Player, StrategyFactory
 CONSTANT_MOVE: Final = Move((0, 2), (0, 3))
 
 WIN: Final = 1000
-"""Added to the lead of a battle that is over: a win counts more than any lead before the end."""
+"""Added to the lead when a battle is over: a win outweighs any lead before the end."""
 
 POSITION_COST: Final = 10
-"""The cost of expanding a position beside its moves, in moves: it takes about as long as these."""
+"""The cost of expanding a position, in moves on top of its own: it takes about as long."""
 
 
 class SeededStrategy:
-    """A strategy that makes its random draws from one generator."""
+    """A strategy that makes all random choices with one generator."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; all draws come from `rng`."""
+        """Take a seat; `rng` makes all random choices."""
         self.rng = rng
 
 
@@ -37,7 +37,7 @@ class Constant(SeededStrategy):
 
 
 class RandomMoves(SeededStrategy):
-    """Draws a random legal move."""
+    """Plays a random legal move."""
 
     def act(self, view: State) -> Move:
         """Return a random move, each legal pair of cells equally likely."""
@@ -48,7 +48,7 @@ class Greedy(SeededStrategy):
     """The training bot: maximises its lead, 1 for a multiplication and 2 for each capture."""
 
     def act(self, view: State) -> Move:
-        """Return one of the moves of the highest gain, drawn at random."""
+        """Return a random move among those with the highest gain."""
         board = FastBoard.from_state(view)
         gains = {move: board.gain(move) for move in board.moves()}
         highest = max(gains.values())
@@ -62,7 +62,7 @@ class Expert(SeededStrategy):
     budget: Final = 250_000
     """See Search."""
     deepest: Final = 30
-    """The depth before which it stops in any case: near the end the budget is never spent."""
+    """The depth before which it always stops: near the end the budget is never spent."""
 
     def act(self, view: State) -> Move:
         """Return the best move of the deepest search that finished."""
@@ -78,21 +78,21 @@ class Expert(SeededStrategy):
 
 
 class BudgetExceeded(Exception):
-    """The budget does not suffice to finish a search."""
+    """The budget is too small to finish a search."""
 
 
 class Search:
     """Alpha-beta search (negamax) with a table of the best move of each position.
 
-    The table orders moves only: the move that was best in a shallower search is tried first, which
-    makes most of the others fail low at once. No value is taken from it.
+    The table only orders moves: the best move of a shallower search is tried first, which makes
+    most of the others fail low at once. It supplies no values.
     """
 
     def __init__(self, budget: int) -> None:
         """Start with an empty table.
 
-        `budget` is the number of moves that may be evaluated, positions counted as POSITION_COST:
-        a measure of time that is the same on every machine.
+        `budget` is the number of moves that may be evaluated, with each position counted as
+        POSITION_COST: a measure of time that is the same on every machine.
         """
         self.budget = budget
         self.best_moves: dict[tuple[int, ...], int] = {}
@@ -112,9 +112,8 @@ class Search:
     def value(self, board: FastBoard, depth: int, alpha: int, beta: int) -> int:
         """Return the lead in chips that the mover can reach in `depth` moves (at least 1).
 
-        The value is exact between alpha and beta, else only a bound. A pass is not counted as a
-        move. Whether the last of the moves ends the battle is not examined. Raises
-        BudgetExceeded.
+        The value is exact between alpha and beta, otherwise only a bound. A pass does not count as
+        a move. It does not examine whether the last move ends the battle. Raises BudgetExceeded.
         """
         moves = self._moves(board)
         if not moves:
@@ -148,7 +147,7 @@ class Search:
 
 
 def ordered(board: FastBoard, moves: list[int], first: int | None) -> list[int]:
-    """Return the moves, sorted in place by falling gain, with `first` moved to the front."""
+    """Return the moves, sorted in place by decreasing gain, with `first` moved to the front."""
     moves.sort(key=board.gain, reverse=True)
     if first is not None:
         moves.remove(first)
@@ -162,4 +161,4 @@ STRATEGIES: Final[Mapping[str, StrategyFactory[State, Move]]] = {
     "greedy": Greedy,
     "expert": Expert,
 }
-"""By name, the weakest first."""
+"""By name, weakest first."""

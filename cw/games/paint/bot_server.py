@@ -11,10 +11,10 @@ from cw.games.wire import BotContext, LineMessage, Reply, Request, compact
 
 
 class PaintBotHandler:
-    """Says that it is ready, then answers every state with an action."""
+    """Reports that it is ready, then answers every state with an action."""
 
     def __init__(self, context: BotContext) -> None:
-        """Wait to be told who it is."""
+        """Wait for the player id."""
         self.context = context
         self.strategy: Strategy[Any, Any] | None = None
 
@@ -33,7 +33,7 @@ class PaintBotHandler:
         return Reply(b'{"ready":true}')
 
     def act(self, strategy: Strategy[Any, Any], state: Json) -> Reply:
-        """Act on a state; a strategy that does nothing says so with no valid action."""
+        """Act on a state; a strategy that does nothing answers with no valid action."""
         action = strategy.act(state)
         members = {} if not isinstance(action, tuple) else action_document(action)  # type: ignore[arg-type]
         return Reply(compact({"turns_left": state["turns_left"], **members}))

@@ -51,7 +51,7 @@ class PaintChecks:
             state = game.step(state, {player: answer})
 
     async def show(self, referee: Referee, player: Player, state: State) -> Action | Fault:
-        """Show a state and give the answer."""
+        """Show a state and return the answer."""
         message = compact(Paint().observe(state, None))
         reader = partial(read_answer, state.turns_left)
         query = Query(LineMessage(message, numbered=True), reader, TURN, action=True)
@@ -60,7 +60,7 @@ class PaintChecks:
 
 
 def fix_for(answer: object) -> str:
-    """Say what to do about a fault."""
+    """Return how to fix a fault."""
     if not isinstance(answer, Fault):
         return ""
     if answer.kind == "timeout" and "answered turns_left" in answer.detail:

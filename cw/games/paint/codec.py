@@ -24,7 +24,7 @@ class PaintCodec:
     """Writes and reads the documents of Paint."""
 
     def __init__(self, rules: Paint) -> None:
-        """Speak of games by these rules."""
+        """Use these rules to read and write games."""
         self.rules = rules
 
     def state_to_json(self, state: State) -> dict[str, Json]:
@@ -34,11 +34,11 @@ class PaintCodec:
         return head | {"players": list(state.players)} | message
 
     def state_from_json(self, document: Json, /, **options: Json) -> State:
-        """Read a state; options have no effect, the state holds all."""
+        """Read a state; options have no effect, because the state holds everything."""
         return read_state(document)
 
     def view_to_json(self, view: Json) -> Json:
-        """Return the message: it is a document already."""
+        """Return the message unchanged: it is already a document."""
         return view
 
     def player_from_json(self, state: State, name: Json) -> Player:
@@ -52,7 +52,7 @@ class PaintCodec:
     def actions_from_json(
         self, state: State, document: Mapping[str, Json]
     ) -> dict[Player, Action | Fault]:
-        """Read the actions of a turn; what is not a valid action is a fault, never an error.
+        """Read the actions of a turn; an invalid action is a fault, never an error.
 
         Raises ProtocolError for an unknown player, and for a game that is over.
         """
@@ -66,12 +66,12 @@ class PaintCodec:
 
 
 def read_action(_player: Player, document: Json) -> Action | Fault:
-    """Read an action, or the fault that stands in its place."""
+    """Read an action, or the fault in its place."""
     return judge(document) or Fault("illegal")
 
 
 class StateDocument(msgspec.Struct, frozen=True):
-    """A state; ids and actions are read where they are judged."""
+    """A state; ids and actions are parsed where they are validated."""
 
     width: Side
     height: Side
@@ -84,7 +84,7 @@ class StateDocument(msgspec.Struct, frozen=True):
 
 
 def read_state(document: Json) -> State:
-    """Read a state; raise ProtocolError that names the place of what is wrong."""
+    """Read a state; raise ProtocolError naming the place of an error."""
     payload = from_json("state of paint", document, StateDocument)
     if payload.width * payload.height < 2:
         raise ProtocolError("a board has at least 2 squares, not 1")
@@ -135,7 +135,7 @@ def read_colors(document: StateDocument, ids: Sequence[str]) -> tuple[int | None
 
 
 def check_obstacles(document: StateDocument) -> None:
-    """Raise ProtocolError for an obstacle off the board, and for one that is listed twice."""
+    """Raise ProtocolError for an obstacle off the board, and for one listed twice."""
     seen: set[Square] = set()
     for row, col in document.obstacles or ():
         if not (0 <= row < document.height and 0 <= col < document.width):
@@ -149,7 +149,7 @@ def check_obstacles(document: StateDocument) -> None:
 
 
 def check_board(state: State) -> None:
-    """Raise ProtocolError unless avatars and paint stand where they may."""
+    """Raise ProtocolError unless avatars and paint are on squares where they may be."""
     size = f"{state.width} x {state.height}"
     holders: dict[Square, str] = {}
     for player, (row, col) in zip(state.players, state.positions, strict=True):

@@ -13,7 +13,7 @@ LEAST_READY: Final = 2
 
 
 def not_enough(state: State, ready: Sequence[Player]) -> Outcome | None:
-    """Return the outcome of a match for which fewer than two bots were ready, None for others."""
+    """Return the outcome of a match with fewer than two ready bots, otherwise None."""
     if len(ready) >= LEAST_READY:
         return None
     first = len(ready) or len(state.players)

@@ -1,4 +1,4 @@
-"""The words for results of Paint."""
+"""The wording of results of Paint."""
 
 from __future__ import annotations
 

@@ -15,13 +15,13 @@ from cw.drawing.scenes import Key, Picture, Place, Scene, Side, counts, understo
 from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
 
 MARKED: Final = 16
-"""Pixels of a square from which on it has its owner's mark."""
+"""Pixels per square from which it shows its owner's mark."""
 
 Step = Annotated[int, Meta(ge=-1, le=1)]
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """What is drawn of a frame; places are row and column."""
+    """The parts of a frame that are drawn; positions are row and column."""
 
     width: Side
     height: Side
@@ -30,7 +30,7 @@ class Frame(msgspec.Struct, frozen=True):
     obstacles: tuple[tuple[Place, Place], ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a board of another shape, and what stands beside it."""
+        """Reject a board of another shape, and positions off the board."""
         rows = self.colors
         if len(rows) != self.height or any(len(row) != self.width for row in rows):
             raise ValueError(f"the colors are not {self.height} rows of {self.width}")
@@ -40,7 +40,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Shot(msgspec.Struct, frozen=True, tag_field="type", tag="shoot"):
-    """A shot of a player: rows down and columns to the right of every step."""
+    """A player's shot: rows down and columns to the right per step."""
 
     direction: tuple[Step, Step]
 
@@ -60,7 +60,7 @@ def draw(scene: Scene[Frame]) -> Iterator[Shape]:
 
 
 def draw_squares(scene: Scene[Frame]) -> Iterator[Shape]:
-    """Draw the squares that are somebody's."""
+    """Draw the owned squares."""
     for y, row in enumerate(scene.frame.colors):
         for x, owner in enumerate(row):
             if owner is None:
@@ -105,7 +105,7 @@ def flown(
 
 
 def scores(scene: Scene[Frame]) -> list[int]:
-    """Count everybody's squares."""
+    """Count each player's squares."""
     return counts(scene, filter(None, chain.from_iterable(scene.frame.colors)))
 
 

@@ -33,14 +33,14 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class PaintProtocol:
-    """Everybody is greeted, then asked for every turn at the same time."""
+    """Every bot is greeted, then all are asked for each turn at the same time."""
 
     transports: Sequence[Transport] = ("lines",)
     signed_with: str | None = None
     options: Sequence[str] = ()
 
     def players(self, names: Sequence[str]) -> Sequence[Player]:
-        """Let the names of the bots be their ids."""
+        """Use the names of the bots as their ids."""
         for name in names:
             if not PLAYER_ID.fullmatch(name):
                 raise UsageError(
@@ -49,7 +49,7 @@ class PaintProtocol:
         return names
 
     async def conduct(self, referee: Referee) -> None:
-        """Lead a match."""
+        """Run a match."""
         players = list(referee.names)
         state: State = referee.rules.new(players, referee.seed, **referee.options)
         greetings = await referee.ask({player: greeting(player) for player in players})
@@ -70,17 +70,17 @@ class PaintProtocol:
 
 
 class Messages:
-    """The state messages of a match; the turns that they show are printed once."""
+    """The state messages of a match; the turns in them are encoded once."""
 
     def __init__(self, state: State) -> None:
-        """Begin with the turns that the state knows."""
+        """Start with the turns of the state."""
         self.players = state.players
         self.turns: deque[bytes] = deque(maxlen=state.history)
-        """The turns that players are shown."""
+        """The encoded turns that players are shown."""
         self._known = 0
 
     def of(self, state: State) -> bytes:
-        """Return the message of a state that follows the one before."""
+        """Return the message of the next state."""
         fresh = state.previous[self._known :]
         self._known = len(state.previous)
         if state.history is not None:
@@ -92,7 +92,7 @@ class Messages:
 
 
 def greeting(player: Player) -> Query:
-    """Tell a bot its id, and wait until it is ready."""
+    """Return the query that sends a bot its id and waits until it is ready."""
     return Query(
         LineMessage(compact({"player_id": player}), numbered=True),
         read_ready,
@@ -102,7 +102,7 @@ def greeting(player: Player) -> Query:
 
 
 def not_ready(fault: Fault) -> Fault:
-    """Call whatever keeps a bot from being ready by one name."""
+    """Turn any failure to become ready into the fault `startup`."""
     return replace(fault, kind="startup")
 
 
@@ -131,7 +131,7 @@ def read_answer(turns_left: int, reply: Reply) -> Action | Fault | Ignore:
 
 
 def decode(line: bytes) -> Json:
-    """Read JSON; None for what is none."""
+    """Parse JSON; None if invalid."""
     try:
         return read_json(line.removeprefix(BYTE_ORDER_MARK))
     except ProtocolError:
@@ -139,5 +139,5 @@ def decode(line: bytes) -> Json:
 
 
 def quote(line: bytes) -> str:
-    """Show the beginning of a line."""
+    """Quote the beginning of a line."""
     return repr(line[:QUOTED].decode(errors="replace"))

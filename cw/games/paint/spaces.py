@@ -1,4 +1,4 @@
-"""Boards of Paint as arrays, and the actions by their numbers."""
+"""Boards of Paint as arrays, and the actions by number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLANES: Final = (
 
 
 def write_view(view: Json, player: Player) -> Planes:
-    """Return who owns and who stands on each square; of the others all are alike."""
+    """Return the owner and the avatar of each square; opponents are not distinguished."""
     planes = empty_planes(view["height"], view["width"], PLANES)
     for row, owners in enumerate(view["colors"]):
         for column, owner in enumerate(owners):
@@ -37,7 +37,7 @@ def write_view(view: Json, player: Player) -> Planes:
 
 
 def mask(view: Json, _player: Player) -> Mask:
-    """Return that each action is allowed while turns are left."""
+    """Return a mask that allows every action while turns are left."""
     return np.full((1, len(ACTIONS)), view["turns_left"] > 0, np.int8)
 
 

@@ -13,26 +13,26 @@ from cw.games.paint.rules.turn import reach, resolve
 from cw.games.rules import Fault, Json, Player, StrategyFactory
 
 NO_ACTION: Final[Fault] = Fault("illegal", "stands still")
-"""Passes a turn, as every answer does that is not a valid action."""
+"""Passes a turn, like every answer that is not a valid action."""
 
 
 class PaintStrategy:
-    """A strategy of one player, which reads the state from the message of a turn."""
+    """A strategy for one player, which reads the state from the message of a turn."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; all draws come from `rng`."""
+        """Take a seat; `rng` makes all random choices."""
         self.player = player
         self.rng = rng
 
     def read(self, view: Json) -> tuple[State, int]:
-        """Return the state of a message, without its history, and the number of this player."""
+        """Return the state of a message, without its history, and this player's number."""
         players = list(view["player_positions"])
         state = read_state(view | {"players": players, "previous_actions": []})
         return state, players.index(self.player)
 
 
 class RandomActions(PaintStrategy):
-    """Draws one of the sixteen actions."""
+    """Plays one of the sixteen actions at random."""
 
     def act(self, view: Json) -> Action | Fault:
         """Return a random action."""
@@ -51,14 +51,14 @@ class Walker(PaintStrategy):
     """Walks to the nearest square that is not its own."""
 
     def act(self, view: Json) -> Action | Fault:
-        """Return one of the walks that begin a shortest path, drawn at random."""
+        """Return a random one of the walks that start a shortest path."""
         state, me = self.read(view)
         walks = walks_to_paint(state, me)
         return Action("walk", self.rng.choice(walks)) if walks else self.rng.choice(ACTIONS)
 
 
 class Greedy(PaintStrategy):
-    """Takes the action after which it leads by most, if everybody else stands still."""
+    """Takes the action that gives it the largest lead if everybody else stands still."""
 
     def act(self, view: Json) -> Action | Fault:
         """Return the best action; see best_at_once."""
@@ -67,10 +67,10 @@ class Greedy(PaintStrategy):
 
 
 class Strong(PaintStrategy):
-    """Plans two actions, against opponents who stand still and against greedy ones."""
+    """Looks two actions ahead, assuming still or greedy opponents."""
 
     def act(self, view: Json) -> Action | Fault:
-        """Return the first action of the best plan, its values against both added up."""
+        """Return the first action of the best plan, by the sum of its values against both."""
         state, me = self.read(view)
         others = [
             None if player == me else best_at_once(state, player, self.rng)
@@ -85,29 +85,29 @@ class Strong(PaintStrategy):
 
 
 def any_best(values: Mapping[Action, float | tuple[float, ...]], rng: Random) -> Action:
-    """Return one of the actions of the highest value, drawn at random."""
+    """Return a random action among those with the highest value."""
     highest = max(values.values())
     return rng.choice([action for action, value in values.items() if value == highest])
 
 
 def after(state: State, player: int, action: Action, others: Sequence[Action | None]) -> State:
-    """Return the state after a player's action and those of the others, its own entry ignored."""
+    """Return the state after a player's action and the others' (its own entry is ignored)."""
     actions = list(others)
     actions[player] = action
     return resolve(state, actions)
 
 
 def lead(state: State, player: int) -> int:
-    """Return a player's score less the highest of the others."""
+    """Return a player's score minus the highest of the others."""
     scores = [state.score(other) for other in range(len(state.players))]
     score = scores.pop(player)
     return score - max(scores)
 
 
 def best_at_once(state: State, player: int, rng: Random) -> Action:
-    """Return the action after which a player leads by most, if all others stand still.
+    """Return the action that gives a player the largest lead if all others stand still.
 
-    Of equal ones a walk on a shortest path to paint is preferred; what is left is drawn at random.
+    On ties, walks on a shortest path to paint come first; remaining ties are broken at random.
     """
     still: list[Action | None] = [None] * len(state.players)
     walks = set(walks_to_paint(state, player))
@@ -122,7 +122,7 @@ def best_at_once(state: State, player: int, rng: Random) -> Action:
 
 
 def plan_value(state: State, player: int, first: Action, others: Sequence[Action | None]) -> float:
-    """Return the value of the best two actions of which the first is given."""
+    """Return the value of the best two actions starting with `first`."""
     middle = after(state, player, first, others)
     if middle.turns_left == 0:
         return lead(middle, player)
@@ -140,7 +140,7 @@ def position_value(state: State, player: int) -> float:
 
 
 def shot_gain(state: State, player: int, direction: Direction) -> int:
-    """Return how many squares not its own a player's shot could paint, avatars ignored."""
+    """Return how many squares a player's shot could newly paint, ignoring avatars."""
     row, col = state.positions[player]
     gain = 0
     for _ in range(reach(state, state.colors, (row, col), direction, player)):
@@ -152,7 +152,7 @@ def shot_gain(state: State, player: int, direction: Direction) -> int:
 
 
 def steps_to_paint(state: State, player: int) -> int:
-    """Return the walks to the nearest square that is not the player's own; 0 if there is none."""
+    """Return the number of walks to the nearest square not the player's own; 0 if there is none."""
     return next((steps for steps, _, _ in paths_to_paint(state, player)), 0)
 
 
@@ -170,10 +170,10 @@ def walks_to_paint(state: State, player: int) -> list[Direction]:
 
 
 def paths_to_paint(state: State, player: int) -> Iterator[tuple[int, Direction, Square]]:
-    """Yield steps, first walk and square for squares not the player's own, the nearest first.
+    """Yield steps, first walk and square for squares not the player's own, nearest first.
 
-    A breadth-first search over squares and first walks together: a square that is reached by
-    several first walks comes once for each of them. Avatars block the first step only.
+    A breadth-first search over squares and first walks together: a square reached by several first
+    walks is yielded once for each. Avatars block only the first step.
     """
     start = state.positions[player]
     others = set(state.positions)
@@ -204,4 +204,4 @@ STRATEGIES: Final[Strategies] = {
     "greedy": Greedy,
     "strong": Strong,
 }
-"""By name, the weakest strategy first."""
+"""By name, weakest strategy first."""

@@ -1,1 +1,1 @@
-"""People: accounts, log-in, tokens, tickets, mails and the audit log."""
+"""User accounts: log-in, tokens, tickets, mails and the audit log."""

@@ -1,4 +1,4 @@
-"""The audit log: who did what that must be accounted for."""
+"""The audit log: accountable actions, and who performed them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def note(  # noqa: PLR0913 - a row has so many columns
     net: str = "",
     competition_id: int | None = None,
 ) -> None:
-    """Note what somebody did, in the transaction in which it is done.
+    """Record an action, in the transaction that performs it. Each call adds a row.
 
-    `actor` is a username or `operator`; `what` is such as `user:7` or `match:m_00c0ffee`; `net` is
-    the network that the request came from. Twice: two rows.
+    `actor` is a username or `operator`; `what` is, for example, `user:7` or `match:m_00c0ffee`;
+    `net` is the network that the request came from.
     """
     row = Audit(
         at=clock(),
@@ -41,6 +41,6 @@ def note(  # noqa: PLR0913 - a row has so many columns
 
 
 def history(session: Session, what: str) -> list[Audit]:
-    """Return what was done to something, the latest first."""
+    """Return the recorded actions on an object, latest first."""
     rows = select(Audit).where(Audit.object == what).order_by(Audit.at.desc(), Audit.id.desc())
     return list(session.scalars(rows))

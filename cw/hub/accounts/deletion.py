@@ -1,4 +1,4 @@
-"""How an account is deleted: its row stays, empty, and its bots retire."""
+"""Deletes an account: its row stays, emptied, and its bots retire."""
 
 from __future__ import annotations
 
@@ -28,19 +28,18 @@ from cw.hub.store.tables import (
 
 
 def delete_account(session: Session, clock: Clock, account: Account) -> None:
-    """Delete an account whose password has been checked; its row stays, empty.
+    """Delete an account whose password has been checked; its row stays, emptied.
 
-    Raises Refused when called twice, for the later of two at once, and if the password was changed
-    since it was checked.
+    Raises Refused if the account has been deleted, or its password has changed, since the check.
     """
     touch(session, account, deleted_at=clock())
     forget(session, account.user_id)
 
 
 def forget(session: Session, user_id: int) -> None:
-    """Empty what is known of a user whose deletion is noted, and retire the bots; twice is once.
+    """Erase the data of a user marked as deleted, and retire their bots. Idempotent.
 
-    The key of the username stays for 90 days: nobody shall pass for who has just left.
+    The username stays reserved for 90 days, so that nobody can impersonate the user.
     """
     address = select(User.email).where(User.id == user_id).scalar_subquery()
     session.execute(delete(Guest).where(Guest.email == address))
@@ -78,11 +77,11 @@ def _retire_bots(session: Session, user_id: int) -> None:
     )
     its = select(Bot.id).where(Bot.user_id == user_id)
     for table in (BotVersion, BotActivation, Comparison):
-        # What was uploaded goes with the upkeep of the day, as no version names it any more.
+        # The daily upkeep deletes the uploads, which no version refers to any more.
         session.execute(
             delete(table).where(table.bot_id.in_(its)).execution_options(synchronize_session=False)
         )
-    # A bot of End of Codes bears the name of its user, in the games that it has played too.
+    # A bot of End of Codes has its user's name, including in past matches.
     named = select(Bot.id).where(Bot.user_id == user_id, Bot.game == "end-of-codes")
     name = f"deleted-{user_id}"
     session.execute(
@@ -96,5 +95,5 @@ def _retire_bots(session: Session, user_id: int) -> None:
         .where(Bot.user_id == user_id, Bot.game == "end-of-codes")
         .values(name=name, name_key=name)
     )
-    # Not before: whoever changes a bot holds it first, and its competition then.
+    # Last, because lock order is first the bot, then its competition.
     show_anew(session, Bot.user_id == user_id)

@@ -1,4 +1,4 @@
-"""The deletions that a restored back-up must not undo: noted in the stores, beside the rows."""
+"""Deletions that a restored back-up must not undo: recorded in the stores, besides the rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY: Final = re.compile(rf"{PREFIX}/(\d+)-(\d{{8}}T\d{{6}}\.\d{{6}}Z)-(\d{{8}}T\
 
 
 class Deletion(NamedTuple):
-    """That an account was deleted; when it was made tells it from another one of the same id."""
+    """The deletion of an account; its creation time tells it from others with the same id."""
 
     user_id: int
     created_at: datetime
@@ -30,26 +30,26 @@ class Deletion(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Return the key of the empty object that notes it."""
+        """Return the key of the empty object that records it."""
         begin, end = (f"{at.astimezone(UTC):{TIME}}" for at in self[1:])
         return f"{PREFIX}/{self.user_id}-{begin}-{end}"
 
 
 def deletion_of(key: str) -> Deletion | None:
-    """Return what a key notes, None for another one."""
+    """Return the deletion that a key records, or None if it is another key."""
     match = KEY.fullmatch(key)
     return match and Deletion(int(match[1]), moment_of(match[2]), moment_of(match[3]))
 
 
 def moment_of(text: str) -> datetime:
-    """Return a moment as a key has it."""
+    """Parse a time in a key."""
     return datetime.strptime(f"{text}+0000", f"{TIME}%z")
 
 
 def note_new(resources: Resources) -> None:
-    """Note in all stores of the site who was deleted since the last time. Twice: the same.
+    """Record in all stores of the site which accounts were deleted since the last call. Idempotent.
 
-    Raises StoreAway if one cannot be reached: the next time tries again.
+    Raises StoreAway if a store cannot be reached; the next call retries.
     """
     now = resources.clock()
     with resources.database.reading() as session:
@@ -65,24 +65,24 @@ def note_new(resources: Resources) -> None:
 
 
 def deletions(session: Session, since: datetime | None) -> Iterator[Deletion]:
-    """Give the accounts that were deleted since a moment, all without one."""
+    """Yield the accounts deleted since a moment, or all if it is None."""
     columns = select(User.id, User.created_at, User.deleted_at)
     rows = columns.where(User.deleted_at.is_not(None))
     if since is not None:
-        # A transaction that began before the last time may have been committed after it.
+        # A transaction that began before the last call may have been committed after it.
         rows = rows.where(User.deleted_at > since - marks.TICKING)
     for user_id, created_at, deleted_at in session.execute(rows):
         yield Deletion(user_id, created_at, deleted_at or created_at)
 
 
 def noted(stores: Iterable[ObjectStore]) -> set[Deletion]:
-    """Return all deletions that stores tell of; raise StoreAway if one cannot be reached."""
+    """Return all deletions recorded in the stores; raise StoreAway if one cannot be reached."""
     notes = (deletion_of(key) for store in stores for key in store.keys(PREFIX))
     return {one for one in notes if one is not None}
 
 
 def repeat(session: Session, deletions: Iterable[Deletion]) -> int:
-    """Delete again the accounts that rows have back; return how many. Twice: none."""
+    """Delete accounts again that a back-up has restored; return how many. Idempotent."""
     count = 0
     for one in deletions:
         same = (User.id == one.user_id, User.created_at == one.created_at)

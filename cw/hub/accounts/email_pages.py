@@ -1,4 +1,4 @@
-"""Another e-mail address: asked for on the Settings page, and confirmed by a link sent to it."""
+"""Changes of e-mail address: requested on the Settings page, confirmed by a link sent to it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from cw.hub.pages.parts import notice
 from cw.hub.pages.request import resources
 
 routes: Final = (account_routes, settings_routes)
-"""The link is one of the pages of accounts, the form of those of settings."""
+"""The link is an account page, the form a settings page."""
 
 SENT: Final = "A link was sent to {email}: it becomes your address when you open it, within a day."
-"""Whether somebody else has this address is told to nobody."""
+"""The text is the same if somebody else has this address, so as not to reveal it."""
 THE_SAME: Final = "This is your address already"
 
 
 @settings_routes.post("/email")
 @players_only
 def change_email() -> ResponseReturnValue:
-    """Send a link to a new address, if the password is right, and tell the old one."""
+    """Send a link to the new address if the password is right, and notify the old address."""
     form, hub = forms.EmailForm(request.form), resources()
     errors = {} if form.validate() else forms.first_errors(form)
     own, account = own_settings(), own_account()
@@ -59,7 +59,7 @@ def change_email() -> ResponseReturnValue:
 
 @account_routes.route("/email/<ticket>", methods=["GET", "POST"])
 def confirm_email(ticket: str) -> ResponseReturnValue:
-    """Let who has a link use the address that it was sent to."""
+    """Change the address to the one that the link was sent to."""
     hub = resources()
     if request.method == "GET":
         page = render_template("hub/accounts/verify.html")

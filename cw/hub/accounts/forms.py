@@ -1,7 +1,7 @@
-"""The forms of the account pages: their fields, and the checks in the order in which they come.
+"""The forms of the account pages: their fields, and their checks in order.
 
-Each field shows the text of the first check that it fails. What only the store can tell (a name
-that is taken, a wrong password) is added by the pages.
+Each field shows the text of the first check that it fails. The pages add what only the store
+knows (a name is taken, a password is wrong).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Check: TypeAlias = Callable[[Form, Field], None]
 LONGEST_DISPLAY_NAME: Final = 64
 EARLIEST_BIRTH: Final = date(1900, 1, 1)
 VALID_FOR: Final = {str(days): f"{days} days" for days in DAYS}
-"""For how long an access token may be valid."""
+"""The choices of how long an access token is valid."""
 
 NO_SUCH_USERNAME: Final = "Your username does not exist"
 WRONG_PASSWORD: Final = "Your password is incorrect"  # noqa: S105
@@ -46,7 +46,7 @@ SHORT_AT_RESET: Final = "Your new password must be more than 6 characters"
 
 
 def needs(passes: Callable[[str], bool], text: str) -> Check:
-    """Return a check that shows a text unless the value of its field passes; no other follows."""
+    """Return a check that stops with a text if the value of its field does not pass."""
 
     def check(_: Form, field: Field) -> None:
         if not passes(field.data or ""):
@@ -56,12 +56,12 @@ def needs(passes: Callable[[str], bool], text: str) -> Check:
 
 
 def is_filled(value: str) -> bool:
-    """Return whether a value is more than white space."""
+    """Return whether a value is not blank."""
     return bool(value.strip())
 
 
 def is_email(value: str) -> bool:
-    """Return whether mail can be addressed to a value; no server is asked."""
+    """Return whether a value is a well-formed e-mail address; no server is contacted."""
     try:
         validate_email(value, check_deliverability=False, allow_smtputf8=False)
     except EmailNotValidError:
@@ -70,7 +70,7 @@ def is_email(value: str) -> bool:
 
 
 def new_password(too_short: str) -> tuple[Check, ...]:
-    """Return the checks of a new password, with the text for one under 6 characters."""
+    """Return the checks of a new password, with the text for fewer than 6 characters."""
     return (
         needs(bool, "Please enter a new password"),
         needs(lambda value: len(value) >= 6, too_short),
@@ -82,20 +82,20 @@ def new_password(too_short: str) -> tuple[Check, ...]:
 
 
 def repeats_password(form: Form, field: Field) -> None:
-    """Refuse a second password that is not the first."""
+    """Refuse a repeated password that differs from the first."""
     if (field.data or "") != (form["password"].data or ""):
         raise ValidationError("Your two passwords do not match")
 
 
 def stripped(value: str | None) -> str:
-    """Return a value without white space around it."""
+    """Return a value without surrounding white space."""
     return (value or "").strip()
 
 
 def named(longest: int) -> Callable[[str | None], str]:
-    """Return a filter that turns a name into the form in which pages show it.
+    """Return a filter that normalises a name for display.
 
-    What is far too long to be a name stays as it is, to be refused for that.
+    A value far too long for a name is left as it is, to be refused for its length.
     """
 
     def display_form(value: str | None) -> str:
@@ -109,7 +109,7 @@ NEW_PASSWORD: Final = new_password("Your new password must be at least 6 charact
 
 
 class LoginForm(Form):
-    """Log in; its values are judged by the service alone."""
+    """Log in; the values are checked by the service alone."""
 
     username = StringField("Username")
     password = PasswordField("Password")
@@ -117,7 +117,7 @@ class LoginForm(Form):
 
 
 def username_field() -> Any:
-    """Return the field of a new username."""
+    """Return the field for a new username."""
     return StringField(
         "Username",
         [
@@ -133,7 +133,7 @@ def username_field() -> Any:
 
 
 def email_field(label: str = "E-mail") -> Any:
-    """Return the field of an e-mail address."""
+    """Return the field for an e-mail address."""
     return StringField(
         label,
         [
@@ -145,7 +145,7 @@ def email_field(label: str = "E-mail") -> Any:
 
 
 class RegisterForm(Form):
-    """Make an account."""
+    """Register an account."""
 
     username = username_field()
     password = PasswordField("Password", NEW_PASSWORD)
@@ -154,14 +154,14 @@ class RegisterForm(Form):
 
 
 class WelcomeForm(Form):
-    """Make an account for somebody whom GitHub knows."""
+    """Register an account for somebody signed in with GitHub."""
 
     username = username_field()
     email = email_field()
 
 
 class ForgotForm(Form):
-    """Ask for the mail with a link."""
+    """Request a mail with a link to reset the password."""
 
     username = StringField(
         "Please enter your username", [needs(is_filled, "Please enter your username")]
@@ -169,14 +169,14 @@ class ForgotForm(Form):
 
 
 class ResetForm(Form):
-    """Choose a new password with a link."""
+    """Choose a new password after following a link."""
 
     password = PasswordField("New password", new_password(SHORT_AT_RESET))
     password_repeat = PasswordField("New password (repeat)", [repeats_password])
 
 
 class ChangePasswordForm(Form):
-    """Choose a new password with the old one."""
+    """Change the password, given the old one."""
 
     old_password = PasswordField(
         "Old password", [needs(bool, "Please enter your existing password")]
@@ -186,26 +186,26 @@ class ChangePasswordForm(Form):
 
 
 class EmailForm(Form):
-    """Ask for another e-mail address, with the password."""
+    """Request a change of e-mail address, with the password."""
 
     email = email_field("New e-mail")
     password = PasswordField("Password")
 
 
 class DeleteForm(Form):
-    """Confirm with the password that the account shall go."""
+    """Confirm the deletion of the account with the password."""
 
     password = PasswordField("Password")
 
 
 class GitHubForm(Form):
-    """Connect or disconnect GitHub, with the password of an account that has one."""
+    """Connect or disconnect GitHub, with the password if the account has one."""
 
     github_password = PasswordField("Password")
 
 
 class TokenForm(Form):
-    """Make an access token, with the password of an account that has one."""
+    """Create an access token, with the password if the account has one."""
 
     token_name = StringField(
         "Name",
@@ -228,18 +228,18 @@ class TokenForm(Form):
     token_password = PasswordField("Password")
 
     def validate_read(self, field: Field) -> None:
-        """Refuse a token that allows nothing."""
+        """Require at least one scope."""
         if not self.scopes():
             raise ValidationError("Please choose what the token may do")
 
     def scopes(self) -> frozenset[Scope]:
-        """Return what the token may do."""
+        """Return the chosen scopes."""
         chosen: dict[Scope, bool] = {"read": self.read.data, "bots": self.bots.data}
         return frozenset(scope for scope, is_chosen in chosen.items() if is_chosen)
 
 
 class ProfileForm(Form):
-    """What a player says about themselves; `today` is the last day on which one can be born."""
+    """A player's profile; `today` is the latest date of birth."""
 
     display_name = StringField(
         "Display name",
@@ -261,17 +261,17 @@ class ProfileForm(Form):
         self.today = today
 
     def validate_country(self, field: Field) -> None:
-        """Refuse what is not a country."""
+        """Refuse an unknown country."""
         if field.data and field.data not in COUNTRIES:
             raise ValidationError("Please choose a country from the list")
 
     def validate_born(self, field: Field) -> None:
-        """Refuse what is not a day of a life."""
+        """Refuse an invalid date of birth."""
         if field.data and not self.born_on():
             raise ValidationError(NO_DATE)
 
     def born_on(self) -> date | None:
-        """Return the date of birth; None if there is none, or none that can be."""
+        """Return the date of birth, or None if it is missing or invalid."""
         try:
             day = date.fromisoformat(self.born.data or "")
         except ValueError:
@@ -280,5 +280,5 @@ class ProfileForm(Form):
 
 
 def first_errors(form: Form) -> dict[str, str]:
-    """Return the text of each field that is refused, in the order of the form."""
+    """Return the first error of each invalid field, in the order of the form."""
     return {field.name: str(field.errors[0]) for field in form if field.errors}

@@ -1,4 +1,4 @@
-"""Log in by GitHub: who is known is let in, players connect theirs, others choose a username."""
+"""Log-in with GitHub: known users log in, players connect their account, new users register."""
 
 from __future__ import annotations
 
@@ -40,36 +40,36 @@ from cw.hub.pages.security import LARGEST_PICTURE
 routes = Blueprint("github", __name__)
 
 PATIENCE: Final = 10
-"""Seconds for an answer of GitHub."""
+"""Seconds to wait for GitHub."""
 
 PERSON: Final = "github_person"
-"""The key, in the cookie, of who is new and chooses a username."""
+"""The cookie key of a new user who is choosing a username."""
 
 NEXT: Final = "github_next"
-"""The key, in the cookie, of where to go on."""
+"""The cookie key of the path to continue at."""
 
 CONFIRMED: Final = "github_confirmed"
-"""The key, in the cookie, of a session whose player has entered the password to connect GitHub."""
+"""The cookie key of a player's confirmation, by password, to connect GitHub."""
 
 TO_CONNECT: Final = timedelta(minutes=10)
-"""For how long that holds, until GitHub has sent the player back."""
+"""How long that confirmation is valid, until GitHub has sent the player back."""
 
 STATE: Final = "_state_github_"
-"""How the keys begin that the library puts into the cookie."""
+"""Prefix of the cookie keys that the library sets."""
 
 TO_CHOOSE: Final = timedelta(minutes=30)
-"""For how long one may think about a username."""
+"""How long a new user may take to choose a username."""
 
 UNCONFIRMED: Final = "To connect GitHub, please begin on this page."
 UNDONE: Final = "The sign-in was not completed. Please try again."
 ACCOUNT_IN_USE: Final = "This GitHub account is connected with another account here."
 NO_PASSWORD: Final = "Please choose a password first: log out, and use Forgot password?"  # noqa: S105
 REFUSALS: Final = (OAuthError, requests.RequestException, msgspec.MsgspecError, ValueError)
-"""What is raised where GitHub, or somebody in its place, does not answer as it should."""
+"""Raised if GitHub, or somebody posing as it, does not answer properly."""
 
 
 class User(msgspec.Struct, frozen=True):
-    """Who has logged in, as GitHub tells."""
+    """A GitHub user, as its API describes them."""
 
     id: int
     login: str
@@ -78,7 +78,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Email(msgspec.Struct, frozen=True):
-    """An address of theirs."""
+    """An e-mail address of a GitHub user."""
 
     email: str
     primary: bool
@@ -86,7 +86,7 @@ class Email(msgspec.Struct, frozen=True):
 
 
 def install(app: Flask, settings: HubSettings) -> None:
-    """Let an app ask GitHub, where it is set up for that."""
+    """Register the GitHub client of an app, if configured."""
     if not settings.github_id:
         return
     app.extensions["github"] = OAuth(app).register(
@@ -105,13 +105,13 @@ def install(app: Flask, settings: HubSettings) -> None:
 
 
 def service() -> Any:
-    """Return what asks GitHub; answer 404 where the site is not set up for that."""
+    """Return the GitHub client; answer 404 if the site has none."""
     return current_app.extensions.get("github") or abort(404)
 
 
 @routes.get("/login/github")
 def begin() -> ResponseReturnValue:
-    """Lead to GitHub, and from there back to us; a player only if that was confirmed."""
+    """Redirect to GitHub, which redirects back; players must have confirmed this first."""
     asking, user = service(), actor().user
     if user is not None and not is_confirmed(""):
         notice(UNCONFIRMED, "bad")
@@ -128,9 +128,9 @@ def begin() -> ResponseReturnValue:
 
 
 def is_confirmed(state: str) -> bool:
-    """Return whether the player has entered the password, in this session, for what has a state.
+    """Return whether the player has confirmed with the password, in this session, for a state.
 
-    The state is "" before the way to GitHub has begun.
+    The state is "" until the redirect to GitHub.
     """
     fields = session.get(CONFIRMED)
     if fields is None or (fields["session"], fields["state"]) != (player().digest, state):
@@ -140,7 +140,7 @@ def is_confirmed(state: str) -> bool:
 
 @routes.get("/login/github/callback")
 def callback() -> ResponseReturnValue:
-    """Log in whom GitHub has sent back, connect them, or let them choose a username."""
+    """Log in the user GitHub has sent back, connect them, or let them choose a username."""
     asking, who = service(), actor()
     if who.user is not None:
         is_ours = is_confirmed(request.args.get("state", ""))
@@ -164,7 +164,7 @@ def callback() -> ResponseReturnValue:
 
 
 def ask(asking: Any) -> GitHubPerson:
-    """Return who has come back from GitHub; the token that says so is not kept.
+    """Return the user who comes back from GitHub; the access token is not kept.
 
     Raises one of REFUSALS.
     """
@@ -183,7 +183,7 @@ def ask(asking: Any) -> GitHubPerson:
 
 
 def display_name(name: str) -> str:
-    """Return the name that somebody has at GitHub, "" for one that nobody may have here."""
+    """Return somebody's GitHub name, or "" if it is not allowed here."""
     try:
         return clean_name(name, forms.LONGEST_DISPLAY_NAME)
     except UsageError:
@@ -191,14 +191,14 @@ def display_name(name: str) -> str:
 
 
 def answer_of(asking: Any, path: str, kind: type[Any]) -> Any:
-    """Return what GitHub answers, as a value of a type."""
+    """Return GitHub's answer, decoded as a type."""
     answer = asking.get(path)
     answer.raise_for_status()
     return documents.decode(answer.content, kind)
 
 
 def connect(person: GitHubPerson) -> ResponseReturnValue:
-    """Connect the player with somebody at GitHub, unless another account is."""
+    """Connect the player with a GitHub account, unless it belongs to another account here."""
     hub = resources()
     try:
         with hub.database.writing() as writing:
@@ -214,7 +214,7 @@ def connect(person: GitHubPerson) -> ResponseReturnValue:
 
 
 def log_in(account: people.Account) -> ResponseReturnValue:
-    """Log in who is known."""
+    """Log in to a known account."""
     hub = resources()
     try:
         with hub.database.writing() as writing:
@@ -227,7 +227,7 @@ def log_in(account: people.Account) -> ResponseReturnValue:
 
 
 def let_in(ticket: str, user_id: int, what: str) -> ResponseReturnValue:
-    """Log this browser in, and lead on to where it wanted to go."""
+    """Log this browser in, and redirect to where it wanted to go."""
     address = session.get(NEXT) or destination()
     enter(ticket, remembered=False)
     place_of_request.remember_here(user_id)
@@ -237,7 +237,7 @@ def let_in(ticket: str, user_id: int, what: str) -> ResponseReturnValue:
 
 @routes.route("/welcome", methods=["GET", "POST"])
 def welcome() -> ResponseReturnValue:
-    """Let who is new choose a username, and make the account."""
+    """Let a new user choose a username, and create the account."""
     person = newcomer()
     if person is None or actor().user is not None:
         return go(destination() if actor().user else url_for("account.login"))
@@ -255,7 +255,7 @@ def welcome() -> ResponseReturnValue:
 
 
 def newcomer() -> GitHubPerson | None:
-    """Return who has come from GitHub and is new; None for others, and after too long a time."""
+    """Return the new user from GitHub, or None if there is none or they took too long."""
     if PERSON not in session:
         return None
     fields = dict(session[PERSON])
@@ -264,7 +264,7 @@ def newcomer() -> GitHubPerson | None:
 
 
 def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseReturnValue:
-    """Make the account of a form without errors, and log in."""
+    """Create the account of a valid form, and log in."""
     hub = resources()
     try:
         is_confirmed = person.is_verified and form.email.data == person.email
@@ -288,9 +288,9 @@ def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseRetur
 
 
 def take_picture(person: GitHubPerson) -> str | None:
-    """Keep the picture that somebody has at GitHub, made anew; return its SHA-256, None for none.
+    """Store a re-encoded copy of somebody's GitHub picture; return its SHA-256, or None.
 
-    A picture that cannot be had is no reason to refuse anybody.
+    A failure does not prevent registration.
     """
     settings = resources().settings
     is_safe = urlsplit(person.picture).scheme == "https"
@@ -310,7 +310,7 @@ def take_picture(person: GitHubPerson) -> str | None:
 @routes.post("/settings/github/connect")
 @players_only
 def confirm_connection() -> ResponseReturnValue:
-    """Let the player go on to GitHub, if the password is right."""
+    """Show the link to GitHub, if the password is right."""
     service()
     account, user = own_account(), player()
     if account.password_hash is None and own_settings().has_github:
@@ -320,14 +320,14 @@ def confirm_connection() -> ResponseReturnValue:
         return refuse()
     at = resources().clock().isoformat()
     session[CONFIRMED] = {"session": user.digest, "state": "", "at": at}
-    # A link, as the content security policy lets no form lead to another site.
+    # A link, as the content security policy forbids forms that lead to another site.
     return render_template("hub/accounts/connect_github.html")
 
 
 @routes.post("/settings/github")
 @players_only
 def disconnect() -> ResponseReturnValue:
-    """Let nobody at GitHub log in as this player any more, if the password is right."""
+    """Disconnect the player's GitHub account, if the password is right."""
     account, hub = own_account(), resources()
     if account.password_hash is None:
         notice(NO_PASSWORD, "bad")
@@ -347,10 +347,10 @@ def disconnect() -> ResponseReturnValue:
 
 
 def is_right(account: people.Account) -> bool:
-    """Return whether the form has the password of an account."""
+    """Return whether the form contains the account's password."""
     return is_password(account, forms.GitHubForm(request.form).github_password.data or "")
 
 
 def refuse() -> ResponseReturnValue:
-    """Show the page again, as the password is wrong."""
+    """Show the page again with the error that the password is wrong."""
     return show_with(None, {"github_password": forms.WRONG_PASSWORD}), 422

@@ -1,4 +1,4 @@
-"""The account pages: register, log in and out, choose a new password, confirm an address."""
+"""The account pages: register, log in and out, reset a password, confirm an address."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ routes = Blueprint("account", __name__)
 log = logging.getLogger("cw.hub.accounts")
 
 REFUSED: Final = "refused"
-"""The key, in the cookie, of what the log-in page shows again."""
+"""The cookie key of the input and errors that the log-in page shows again."""
 
 MAIL: Final = "mail"
-"""The job that sends a mail of the outbox: told its id."""
+"""The job that sends a mail of the outbox, given its id."""
 
 RESET_EXPIRED: Final = "We're sorry, the forgot password link has expired."
 LINK_EXPIRED: Final = "We're sorry, this link has expired."
@@ -45,12 +45,12 @@ SENT: Final = "You will shortly receive an e-mail with instructions to reset you
 
 
 def passwords() -> Passwords:
-    """Return what makes and checks hashes."""
+    """Return the password hasher."""
     return cast(Passwords, current_app.extensions["passwords"])
 
 
 def must_confirm() -> bool:
-    """Return whether the player who asks must confirm an e-mail address first."""
+    """Return whether the player must confirm an e-mail address first."""
     hub = resources()
     if hub.settings.is_local:
         return False
@@ -59,12 +59,12 @@ def must_confirm() -> bool:
 
 
 def note(what: str, user_id: int | None) -> None:
-    """Write one line on an account into the log; it names neither password nor e-mail."""
+    """Log an event of an account, without password and e-mail."""
     log.info("%s address=%s user=%s", what, request.remote_addr, user_id or "-")
 
 
 def go(address: str) -> Response:
-    """Send a browser on after what it has posted."""
+    """Redirect after a POST (303)."""
     return redirect(address, 303)
 
 
@@ -73,7 +73,7 @@ def go(address: str) -> Response:
 
 @routes.get("/login")
 def login() -> ResponseReturnValue:
-    """Show the form; a player is sent on."""
+    """Show the form; redirect a player."""
     if actor().user:
         return go(destination())
     refused = session.pop(REFUSED, {})
@@ -85,7 +85,7 @@ def login() -> ResponseReturnValue:
 
 @routes.post("/login", endpoint="login_post")
 def log_in() -> ResponseReturnValue:
-    """Log in, or say at its field what is wrong."""
+    """Log in, or redirect to the form with the error at its field."""
     if actor().user:
         return go(destination())
     form = forms.LoginForm(request.form)
@@ -106,13 +106,13 @@ def log_in() -> ResponseReturnValue:
 
 
 def find_account(username: str) -> people.Account | None:
-    """Return the account of a name, None if there is none."""
+    """Return the account with a name, or None."""
     with one_reading() as reading:
         return people.find_account(reading, username)
 
 
 def login_errors(account: people.Account | None, password: str) -> dict[str, str]:
-    """Return what is wrong with a log-in, by its field; nothing if it is right."""
+    """Return the errors of a log-in by field; none if it is valid."""
     if account is None:
         fail(None)
         return {"username": forms.NO_SUCH_USERNAME}
@@ -125,7 +125,7 @@ def login_errors(account: people.Account | None, password: str) -> dict[str, str
 
 
 def is_password(account: people.Account, password: str) -> bool:
-    """Return whether a password is right; a wrong one is counted and noted."""
+    """Return whether a password is right; a wrong one is counted and logged."""
     if password and passwords().fits(password, account.password_hash):
         return True
     fail(account.user_id)
@@ -133,21 +133,21 @@ def is_password(account: people.Account, password: str) -> bool:
 
 
 def fail(user_id: int | None) -> None:
-    """Count and note a wrong password."""
+    """Count and log a wrong password."""
     limiter.note_wrong_password()
     note("wrong password", user_id)
 
 
 def refuse_login(form: forms.LoginForm, errors: dict[str, str]) -> Response:
-    """Lead back to the form with what was typed, but for the password."""
-    # A cookie has not much room.
+    """Redirect to the form with the input, except for the password."""
+    # Cookies are small.
     session[REFUSED] = {"username": (form.username.data or "")[:64], "errors": errors}
     path = next_path()
     return go(url_for("account.login", next=path) if path else url_for("account.login"))
 
 
 def open_session(account: people.Account, password: str, *, remembered: bool) -> str:
-    """Return the ticket of a new session; a hash of another cost is renewed."""
+    """Return the ticket of a new session; a hash of outdated cost is renewed."""
     hub = resources()
     dated = account.password_hash and passwords().is_dated(account.password_hash)
     renewed = passwords().hash(password) if dated else None
@@ -159,7 +159,7 @@ def open_session(account: people.Account, password: str, *, remembered: bool) ->
 
 @routes.post("/logout")
 def logout() -> ResponseReturnValue:
-    """End the session of this browser."""
+    """Log this browser out."""
     ticket = leave()
     if ticket:
         with resources().database.writing() as writing:
@@ -172,7 +172,7 @@ def logout() -> ResponseReturnValue:
 
 @routes.route("/register", methods=["GET", "POST"])
 def register() -> ResponseReturnValue:
-    """Make an account, or show the form with what is wrong."""
+    """Register an account, or show the form with its errors."""
     if actor().user:
         return go(destination())
     form = forms.RegisterForm(request.form)
@@ -188,12 +188,12 @@ def register() -> ResponseReturnValue:
 
 
 def registration(form: forms.RegisterForm, errors: dict[str, str]) -> str:
-    """Return the page with the form."""
+    """Return the registration page."""
     return render_template("hub/accounts/register.html", form=form, errors=errors, next=next_path())
 
 
 def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
-    """Make the account of a form without errors, and log in."""
+    """Create the account of a valid form, and log in."""
     hub = resources()
     hashed = passwords().hash(form.password.data or "")
     try:
@@ -213,14 +213,14 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
 
 
 def confirm(writing: Writing, user_id: int) -> int:
-    """Let a user be sent the link that confirms the address; return the id of the mail."""
+    """Queue the mail that confirms a user's address; return its id."""
     return outbox.put(writing, resources().clock, "verify", user_id)
 
 
 def send_soon(mail_id: int | None) -> None:
-    """Have a mail sent that was put into the outbox, if there is one.
+    """Enqueue the job that sends a mail of the outbox, if there is a mail.
 
-    Where the queue is away, the scheduler finds it in the outbox.
+    If the queue is away, the scheduler finds the mail in the outbox.
     """
     if mail_id is not None:
         resources().queue.send(MAIL, mail_id)
@@ -231,7 +231,7 @@ def send_soon(mail_id: int | None) -> None:
 
 @routes.route("/forgot", methods=["GET", "POST"])
 def forgot() -> ResponseReturnValue:
-    """Send a link to who has forgotten the password."""
+    """Mail a link to reset a forgotten password."""
     if actor().user:
         return go(destination())
     form = forms.ForgotForm(request.form)
@@ -253,7 +253,7 @@ def forgot() -> ResponseReturnValue:
 
 @routes.route("/reset/<ticket>", methods=["GET", "POST"])
 def reset(ticket: str) -> ResponseReturnValue:
-    """Let who has a link choose a new password."""
+    """Choose a new password after following a link."""
     if not is_open("reset", ticket):
         limiter.note_wrong_link()
         return expired(RESET_EXPIRED)
@@ -268,19 +268,19 @@ def reset(ticket: str) -> ResponseReturnValue:
 
 
 def is_open(kind: LinkKind, ticket: str) -> bool:
-    """Return whether a link can be used."""
+    """Return whether a link can still be used."""
     hub = resources()
     with one_reading() as reading:
         return tickets.is_open(reading, hub.clock, kind, ticket)
 
 
 def expired(words: str) -> ResponseReturnValue:
-    """Say that a link is of no use any more."""
+    """Show that a link has expired."""
     return render_template("hub/site/error.html", title="Link expired", words=words), 410
 
 
 def change_by_link(link: str, password: str) -> ResponseReturnValue:
-    """Change the password by a link that is used up by that, and log in."""
+    """Change the password, which uses the link up, and log in."""
     hub = resources()
     hashed = passwords().hash(password)
     try:
@@ -299,7 +299,7 @@ def change_by_link(link: str, password: str) -> ResponseReturnValue:
 
 @routes.route("/verify/<ticket>", methods=["GET", "POST"])
 def verify(ticket: str) -> ResponseReturnValue:
-    """Let who has a link confirm the address that it was sent to."""
+    """Confirm the address that the link was sent to."""
     hub = resources()
     if request.method == "GET":
         page = render_template("hub/accounts/verify.html")
@@ -316,7 +316,7 @@ def verify(ticket: str) -> ResponseReturnValue:
 @routes.post("/verify")
 @players_only
 def send_verification() -> ResponseReturnValue:
-    """Send the link that confirms an address again."""
+    """Send the link that confirms the address again."""
     hub = resources()
     with one_reading() as reading:
         settings = profiles.own_settings(reading, player().user_id)
@@ -330,15 +330,15 @@ def send_verification() -> ResponseReturnValue:
 
 
 PATH_OF_SITE: Final = re.compile(r"/(?![/\\])[^\\\x00-\x1f\x7f-\x9f]*")
-"""One leading slash and no second one, which would begin the name of another host."""
+"""A single leading slash: a second one would begin a host name."""
 
 
 def next_path() -> str:
-    """Return the path of this site that a request names as `next`, "" for none."""
+    """Return the `next` parameter if it is a path of this site, or ""."""
     path = request.values.get("next", "")
     return path if PATH_OF_SITE.fullmatch(path) else ""
 
 
 def destination() -> str:
-    """Return where somebody who has logged in is sent."""
+    """Return where to redirect after log-in."""
     return next_path() or url_for("ranking.page")

@@ -1,4 +1,4 @@
-"""What people do with their accounts; texts for them are the pages' matter."""
+"""Operations on accounts; messages for people are the pages' concern."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import KnownPlace, TicketKind, User
 
 NAME: Final = re.compile("[A-Za-z0-9_]{3,32}")
-"""The form of usernames."""
+"""The format of usernames."""
 
 HOUSE: Final = "house"
 """The username of the site's own account, which nobody can register."""
 
 RESTS: Final = timedelta(days=90)
-"""How long the username of a deleted account is nobody's."""
+"""How long the username of a deleted account stays reserved."""
 
 PASSED_ON: Final[tuple[TicketKind, ...]] = ("session", *tickets.LINKS)
-"""What a new password ends."""
+"""The kinds of tickets that a new password ends."""
 
 
 class UsernameTaken(UsageError):
-    """Another account bears this name, in whatever case."""
+    """Another account has this name, ignoring case."""
 
 
 class GitHubTaken(UsageError):
-    """Another account is connected with this one of GitHub."""
+    """Another account is connected with this GitHub account."""
 
 
 class NoSuchUser(UsageError):
-    """There is no such account, or it was deleted."""
+    """The account does not exist, or was deleted."""
 
 
 class Refused(UsageError):
-    """The password was changed, or the account locked or deleted, since it was looked at."""
+    """The password was changed, or the account locked or deleted, since it was read."""
 
 
 class LinkExpired(UsageError):
-    """The ticket of a link is unknown, used or too old."""
+    """The ticket of a link is unknown, used or expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What is needed to decide whether somebody may log in."""
+    """What decides whether somebody may log in."""
 
     user_id: int
     username: str
@@ -63,40 +63,40 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class GitHubPerson:
-    """Whom GitHub has named, and what it tells of them."""
+    """A person signed in with GitHub, and their data there."""
 
     github_id: int
     login: str
     name: str
     email: str
     is_verified: bool
-    """Whether the address is theirs, as GitHub knows."""
+    """Whether GitHub has verified that the address is theirs."""
     picture: str
-    """Its address; "" for none."""
+    """The address of their picture, or ""."""
 
 
 def username_key(username: str) -> str:
-    """Return the form in which two names are one; "", which nobody has, for what is not a name."""
+    """Return the form in which names are compared; "", which nobody has, if invalid."""
     return username.lower() if NAME.fullmatch(username) else ""
 
 
 def is_named(username: str) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions that an account of a name in any case fulfils."""
+    """Return the conditions for the account with a name, ignoring case."""
     return (User.username_key == username_key(username), User.deleted_at.is_(None))
 
 
 def find_account(session: Session, username: str) -> Account | None:
-    """Return the account of a name in any case, None if there is none."""
+    """Return the account with a name, ignoring case, or None."""
     return _account(session, *is_named(username))
 
 
 def find_account_of(session: Session, user_id: int) -> Account | None:
-    """Return the account of an id, None if there is none or it was deleted."""
+    """Return the account with an id, or None if it does not exist or was deleted."""
     return _account(session, User.id == user_id, User.deleted_at.is_(None))
 
 
 def find_account_at_github(session: Session, github_id: int) -> Account | None:
-    """Return the account that somebody at GitHub is connected with, None if there is none."""
+    """Return the account connected with a GitHub id, or None."""
     return _account(session, User.github_id == github_id, User.deleted_at.is_(None))
 
 
@@ -108,16 +108,16 @@ def _account(session: Session, *conditions: ColumnElement[bool]) -> Account | No
     return Account(row.id, row.username, row.password_hash, row.locked_at is not None)
 
 
-# Coming and going
+# Register, log in and out
 
 
 def register(
     session: Session, clock: Clock, username: str, email: str, password_hash: str
 ) -> tuple[int, str]:
-    """Make an account; return its id and the ticket of a session for this browser.
+    """Create an account; return its id and the ticket of a session for this browser.
 
-    Raises UsernameTaken, also for the name of an account that was deleted less than 90 days ago. Of
-    two at once with one name the unique key lets one through, and so it is when it is called twice.
+    Raises UsernameTaken, including for the name of an account deleted less than 90 days ago.
+    Concurrent or repeated calls with one name: exactly one succeeds.
     """
     user = User(
         username=username,
@@ -137,10 +137,10 @@ def register_from_github(  # noqa: PLR0913, PLR0917 - as many things as there ar
     person: GitHubPerson,
     avatar: str | None,
 ) -> tuple[int, str]:
-    """Make an account without a password; return its id and the ticket of a session.
+    """Create an account without a password; return its id and the ticket of a session.
 
     The address counts as confirmed if it is the one that GitHub has verified. Raises UsernameTaken,
-    also for the later of two at once for one account of GitHub.
+    including for the later of two concurrent callers with the same GitHub account.
     """
     now = clock()
     is_confirmed = person.is_verified and email == person.email
@@ -165,13 +165,13 @@ def _registered(session: Session, clock: Clock, user: User) -> tuple[int, str]:
     try:
         session.flush()
     except IntegrityError:
-        # The unique key decides, not a look before: of two at once, one gets this.
+        # The unique key decides, not an earlier check: of two concurrent callers one fails here.
         raise UsernameTaken(f"the username {user.username} is taken") from None
     return user.id, tickets.issue_session(session, clock, user.id, remembered=False)
 
 
 def release_names(resources: Resources) -> int:
-    """Let go of the usernames of accounts that were deleted 90 days ago; return how many."""
+    """Release the usernames of accounts deleted 90 days ago; return how many."""
     with resources.database.writing() as session:
         return _release_names(session, resources.clock)
 
@@ -190,23 +190,23 @@ def log_in(
     remembered: bool,
     renewed_hash: str | None = None,
 ) -> str:
-    """Return the ticket of a new session for an account whose password GitHub or we have checked.
+    """Return the ticket of a new session for an account that GitHub or we have authenticated.
 
-    `renewed_hash` takes the place of one that was made at another cost. Each call opens another
-    session. Raises Refused if the password was changed, or the account locked or deleted, since.
+    `renewed_hash` replaces a hash made at another cost. Each call opens another session. Raises
+    Refused if the password was changed, or the account locked or deleted, since the check.
     """
     touch(session, account, password_hash=renewed_hash or account.password_hash)
     return tickets.issue_session(session, clock, account.user_id, remembered=remembered)
 
 
 def touch(session: Session, account: Account, **values: Any) -> None:
-    """Change an account if it still has the password that was checked; raise Refused if not."""
+    """Change an account if its password is still the one that was checked; raise Refused if not."""
     changed = session.execute(
         update(User)
         .where(
             User.id == account.user_id,
-            # Checked again within the statement: the password may have changed since it was
-            # verified (decisions 0007).
+            # Rechecked in the statement: the password may have changed since it was verified
+            # (decisions 0007).
             User.password_hash == account.password_hash,
             User.locked_at.is_(None),
             User.deleted_at.is_(None),
@@ -219,7 +219,7 @@ def touch(session: Session, account: Account, **values: Any) -> None:
 
 
 def log_out(session: Session, ticket: str) -> None:
-    """End a session; twice is once."""
+    """End a session. Idempotent."""
     tickets.revoke(session, ticket)
 
 
@@ -227,9 +227,9 @@ def log_out(session: Session, ticket: str) -> None:
 
 
 def connect_github(session: Session, user_id: int, github_id: int) -> None:
-    """Let somebody at GitHub log in as a user; the last call wins.
+    """Let a GitHub account log in as a user; the last call wins.
 
-    Raises GitHubTaken where the GitHub account is connected with another account.
+    Raises GitHubTaken if it is connected with another account.
     """
     try:
         save(session, user_id, github_id=github_id)
@@ -245,14 +245,14 @@ def reset_password(
 ) -> tuple[int, str]:
     """Change a password by a link; return the user's id and the ticket of a new session.
 
-    Ends all tickets of the user, and no place counts as known any more; a link that came by mail
-    confirms the address. Raises LinkExpired, also for all but one of those who use a link at once
-    or again.
+    Ends all the user's tickets and forgets their known places; a link that came by mail confirms
+    the address. Raises LinkExpired if the link is invalid or used; concurrent callers: exactly one
+    succeeds.
     """
     redeemed = redeem(session, clock, "reset", link)
     now = clock()
     values: dict[str, Any] = {"password_hash": password_hash}
-    # A link that an operator printed proves nothing about the address.
+    # A link printed by an operator proves nothing about the address.
     if redeemed.label != tickets.PRINTED:
         values["email_verified_at"] = now
     changed = session.execute(
@@ -263,7 +263,7 @@ def reset_password(
     )
     if changed.one_or_none() is None:
         raise LinkExpired("the account is locked or deleted")
-    # Whoever knew the old password may still have a session open.
+    # Somebody who knew the old password may still be logged in.
     tickets.revoke_all(session, redeemed.user_id)
     outbox.drop_of(session, clock, "email", redeemed.user_id)
     forget_places(session, redeemed.user_id)
@@ -272,7 +272,7 @@ def reset_password(
 
 
 def redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) -> tickets.Redeemed:
-    """Use a link up and return what it said; raise LinkExpired for one that is of no use."""
+    """Use a link up and return its contents; raise LinkExpired if it is invalid."""
     redeemed = tickets.redeem(session, clock, kind, link)
     if redeemed is None:
         raise LinkExpired("the link is unknown, used or expired")
@@ -280,9 +280,9 @@ def redeem(session: Session, clock: Clock, kind: tickets.LinkKind, link: str) ->
 
 
 def confirm_email(session: Session, clock: Clock, link: str) -> int:
-    """Note by a link that its user reads the mail of their address; return the user's id.
+    """Confirm a user's address by a link; return the user's id.
 
-    Raises LinkExpired, also for all but one of those who use a link at once or again.
+    Raises LinkExpired if the link is invalid or used. Concurrent callers: exactly one succeeds.
     """
     redeemed = redeem(session, clock, "verify", link)
     session.execute(
@@ -296,9 +296,9 @@ def confirm_email(session: Session, clock: Clock, link: str) -> int:
 def change_password(
     session: Session, clock: Clock, account: Account, password_hash: str, *, remembered: bool
 ) -> str:
-    """Change the password of an account whose old one has been checked; return a new session.
+    """Change the password of an account whose old one was checked; return a new session.
 
-    Ends the sessions and links of the user. Raises Refused for the later of two at once.
+    Ends the user's sessions and links. Raises Refused if another change came first.
     """
     touch(session, account, password_hash=password_hash)
     tickets.revoke_all(session, account.user_id, *PASSED_ON)
@@ -307,17 +307,17 @@ def change_password(
 
 
 def save(session: Session, user_id: int, **values: Any) -> None:
-    """Change a user who is there; one who was deleted meanwhile stays empty."""
+    """Update a user, unless deleted meanwhile."""
     session.execute(
         update(User).where(User.id == user_id, User.deleted_at.is_(None)).values(**values)
     )
 
 
 def is_confirmed(session: Session, user_id: int) -> bool:
-    """Return whether a user has confirmed the e-mail address."""
+    """Return whether a user has confirmed their e-mail address."""
     return session.scalar(select(User.email_verified_at).where(User.id == user_id)) is not None
 
 
 def forget_places(session: Session, user_id: int) -> None:
-    """Let no place count as known any more from which a user has logged in."""
+    """Forget the places from which a user has logged in."""
     session.execute(delete(KnownPlace).where(KnownPlace.user_id == user_id))

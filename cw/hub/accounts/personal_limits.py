@@ -1,4 +1,4 @@
-"""Limits that an admin has set for one account; 0 locks what the limit is about."""
+"""Limits that an admin has set for one account; 0 locks the activity."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ LIMITS: Final[Mapping[str, str]] = {
     "uploads": "versions of each program, an hour",
     "comparisons": "comparisons of versions, a day",
 }
-"""What may be limited otherwise for a person, by name."""
+"""The limits that can be set for a person, by name."""
 
 MOST: Final = 10_000
 
 
 def of_user(session: Session, user_id: int) -> dict[str, int]:
-    """Return the limits that are others for a person, by name; the rest are as usual."""
+    """Return the limits set for a person, by name; the rest are as usual."""
     return of_users(session, [user_id]).get(user_id, {})
 
 
 def of_users(session: Session, users: Collection[int]) -> Mapping[int, dict[str, int]]:
-    """Return the same of several people, by their ids, in one statement."""
+    """Return the limits set for several people, by their ids, in one statement."""
     query = select(PersonalLimit).where(PersonalLimit.user_id.in_(users))
     limits: dict[int, dict[str, int]] = defaultdict(dict)
     for row in session.scalars(query.order_by(PersonalLimit.name)):
@@ -40,7 +40,7 @@ def of_users(session: Session, users: Collection[int]) -> Mapping[int, dict[str,
 
 
 def read_most(text: str) -> int | None:
-    """Return a limit as it was typed, None for "", as usual; raise UsageError for no number."""
+    """Parse a limit; None, as usual, if the text is empty. Raises UsageError if invalid."""
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= MOST):
@@ -49,7 +49,7 @@ def read_most(text: str) -> int | None:
 
 
 def put(session: Session, user_id: int, name: str, most: int | None) -> None:
-    """Set a limit of a person; None: as usual. Twice: the same.
+    """Set a limit of a person; None resets it. Idempotent.
 
     Raises UsageError for an unknown name.
     """

@@ -1,4 +1,4 @@
-"""From where a request comes: the browser, by a cookie of its own, and the network."""
+"""Where a request comes from: the browser, by a cookie of its own, and the network."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ COOKIE: Final = re.compile("[A-Za-z0-9_-]{22}")
 
 
 def cookie() -> str:
-    """Return the name of the cookie by which a browser is known again."""
-    # Not `NAME-...`: such cookies tell that somebody is logged in.
+    """Return the name of the cookie that identifies a browser."""
+    # Not `NAME-...`: the prefix of cookies that show that somebody is logged in.
     return f"{current_app.config['SESSION_COOKIE_NAME']}_browser"
 
 
 def browser() -> str:
-    """Return what this browser is known by, "" for a new one."""
+    """Return the id of this browser, or "" if it is new."""
     value = request.cookies.get(cookie(), "")
     return value if COOKIE.fullmatch(value) else ""
 
 
 def remember_here(user_id: int) -> None:
-    """Know this browser, and the network that it asks from, as places of who has just come in."""
+    """Remember this browser and its network as known places of a user who has just logged in."""
     hub, mine = resources(), browser() or token_urlsafe(16)
     secret = hub.secret_key
     here = (places.key_of(secret, "browser", mine), places.key_of(secret, "network", network()))
@@ -53,7 +53,7 @@ def remember_here(user_id: int) -> None:
 
 
 def known_here(username: str) -> str:
-    """Return the browser that asks, or else its network, if an account knows it; "" if it does not.
+    """Return this browser, or else its network, if it is a known place of an account, or "".
 
     One statement.
     """

@@ -1,7 +1,7 @@
 """Places from which people have logged in before: browsers, by a cookie, and networks.
 
-Wrong passwords from such a place are counted apart from those of strangers, so that nobody keeps
-people from their own account by guessing.
+Wrong passwords from such a place are counted separately from those of strangers, so that nobody
+can lock people out of their own account by guessing.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from cw.hub.store.tables import KnownPlace, User
 from cw.hub.store.upsert import insert_missing
 
 REMEMBERED: Final = timedelta(days=180)
-"""How long a place is known after the last log-in from there."""
+"""How long a place stays known after the last log-in from it."""
 
 MOST: Final = 20
-"""Places of one account that are known: those of the latest log-ins."""
+"""Maximum number of known places of one account: those of the latest log-ins."""
 
 
 def key_of(secret: str, kind: str, place: str) -> str:
-    """Return the digest by which a place is known."""
+    """Return the digest under which a place is stored."""
     return hmac.new(secret.encode(), f"{kind} {place}".encode(), "sha256").hexdigest()
 
 
 def remember(session: Session, clock: Clock, user_id: int, places: Collection[str]) -> None:
-    """Note that somebody has logged in from places, by their digests. Twice: seen later."""
+    """Record a log-in from places, by their digests. Each call updates the time."""
     now = clock()
     rows = [{"user_id": user_id, "place": place, "seen_at": now} for place in places]
     insert_missing(session, KnownPlace, rows)
@@ -46,7 +46,7 @@ def remember(session: Session, clock: Clock, user_id: int, places: Collection[st
 
 
 def known_places(session: Session, clock: Clock, username: str, places: Iterable[str]) -> set[str]:
-    """Return those of some places from which the account of a name was entered before."""
+    """Return the given places from which an account has been logged in to before."""
     query = (
         select(KnownPlace.place)
         .join(User, User.id == KnownPlace.user_id)
@@ -60,5 +60,5 @@ def known_places(session: Session, clock: Clock, username: str, places: Iterable
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Forget places from which nobody has logged in for long. Twice: the same."""
+    """Forget places without a recent log-in. Idempotent."""
     session.execute(delete(KnownPlace).where(KnownPlace.seen_at <= clock() - REMEMBERED))

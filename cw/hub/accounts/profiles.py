@@ -1,4 +1,4 @@
-"""What users say of themselves, where mail reaches them, and whom they have added as friends."""
+"""Users' profiles, e-mail addresses and friends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from cw.hub.store.tables import Bot, Friend, User
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What everybody may know of a user."""
+    """The public profile of a user."""
 
     user_id: int
     username: str
@@ -39,12 +39,12 @@ class Profile:
     avatar: str | None
     country: str | None
     is_friend: bool = False
-    """Whether the one who asked has added them."""
+    """Whether the viewer has added them as a friend."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSettings:
-    """What users alone know of themselves."""
+    """Settings that only the user can see."""
 
     profile: Profile
     email: str | None
@@ -52,11 +52,11 @@ class OwnSettings:
     born: date | None
     has_password: bool
     has_github: bool
-    """Whether a GitHub account logs in."""
+    """Whether a GitHub account can log in."""
     bot_mails: bool
-    """Whether a mail says that a bot cannot be reached."""
+    """Whether to mail that a bot cannot be reached."""
     host_mails: bool
-    """Whether mails tell what the hosts of tournaments announce."""
+    """Whether to mail what hosts of tournaments announce."""
 
 
 PROFILE: Final = select(
@@ -88,9 +88,9 @@ OWN_SETTINGS: Final = select(
 
 
 def find_profile(session: Session, username: str, viewer: int | None = None) -> Profile | None:
-    """Return what everybody may know of the user of a name in any case, None if there is none.
+    """Return the public profile of a user by name, ignoring case, or None.
 
-    For a viewer it says too whether they have added this user as a friend.
+    For a viewer it includes whether they have added this user as a friend.
     """
     parameters = {"key": username_key(username), "viewer": viewer}
     row = session.execute(PROFILE, parameters).one_or_none()
@@ -102,7 +102,7 @@ def find_profile(session: Session, username: str, viewer: int | None = None) -> 
 
 
 def own_settings(session: Session, user_id: int) -> OwnSettings:
-    """Return what a user alone may see; raise NoSuchUser if the account was deleted."""
+    """Return a user's private settings; raise NoSuchUser if the account was deleted."""
     row = session.execute(OWN_SETTINGS, {"user": user_id}).one_or_none()
     if row is None or row.username is None:
         raise NoSuchUser(f"there is no user {user_id}")
@@ -119,17 +119,17 @@ def own_settings(session: Session, user_id: int) -> OwnSettings:
 
 
 def save_profile(session: Session, user_id: int, country: str | None, born: date | None) -> None:
-    """Keep a country and a date of birth, or None for neither; the last call wins."""
+    """Set a country and a date of birth; None clears either. The last call wins."""
     save(session, user_id, country=country, born=born)
 
 
 def set_display_name(session: Session, user_id: int, name: str | None) -> None:
-    """Choose the name that is shown above the username, None for none; the last call wins."""
+    """Set the name shown above the username; None clears it. The last call wins."""
     save(session, user_id, display_name=name)
 
 
 def want_mails(session: Session, user_id: int, *, about_bots: bool, from_hosts: bool) -> None:
-    """Choose whether mails say that a bot cannot be reached, and what hosts announce.
+    """Set whether to mail that a bot cannot be reached, and what hosts announce.
 
     The last call wins.
     """
@@ -137,10 +137,10 @@ def want_mails(session: Session, user_id: int, *, about_bots: bool, from_hosts: 
 
 
 def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> list[int]:
-    """Let a new address be confirmed by a link, and tell the old one; return the ids of the mails.
+    """Mail a link that confirms a new address, and notify the old one; return the ids of the mails.
 
-    Nothing else changes before that. An address that nobody has confirmed is told nothing: it may
-    be that of a stranger. An earlier wish ends.
+    Nothing else changes until it is confirmed. An unconfirmed old address is not notified: it may
+    belong to a stranger. An earlier request is cancelled.
     """
     columns = select(User.username, User.email, User.email_verified_at)
     row = session.execute(columns.where(User.id == user_id, User.deleted_at.is_(None))).one()
@@ -154,9 +154,9 @@ def ask_for_email(session: Session, clock: Clock, user_id: int, email: str) -> l
 
 
 def tell_of_github(session: Session, clock: Clock, user_id: int) -> int | None:
-    """Let a user be told that GitHub was connected or disconnected; return the id of the mail.
+    """Queue a mail that GitHub was connected or disconnected; return its id.
 
-    None for an address that nobody has confirmed: it may be that of a stranger.
+    None if the address is unconfirmed: it may belong to a stranger.
     """
     if not is_confirmed(session, user_id):
         return None
@@ -164,10 +164,10 @@ def tell_of_github(session: Session, clock: Clock, user_id: int) -> int | None:
 
 
 def change_email(session: Session, clock: Clock, link: str) -> int:
-    """Give a user by a link the address that it was sent to, which is confirmed; return the id.
+    """Set a user's address to the one that a link was sent to, as confirmed; return the user's id.
 
-    All links of the user end, as they were sent to the old one. Raises LinkExpired, also for all
-    but one of those who use a link at once or again.
+    All links of the user end, as they were sent to the old address. Raises LinkExpired if the link
+    is invalid or used. Concurrent callers: exactly one succeeds.
     """
     redeemed = redeem(session, clock, "email", link)
     changed = session.execute(
@@ -180,23 +180,23 @@ def change_email(session: Session, clock: Clock, link: str) -> int:
     if username is None:
         raise LinkExpired("the account is locked or deleted")
     tickets.revoke_all(session, redeemed.user_id, *tickets.LINKS)
-    # The audit is for ever, so it does not hold the address.
+    # The audit log is kept for ever, so it does not contain the address.
     audit.note(session, clock, username, "change-email", f"user:{redeemed.user_id}")
     return redeemed.user_id
 
 
 def set_avatar(session: Session, user_id: int, digest: str) -> None:
-    """Name the picture of a user by its SHA-256; the last call wins."""
+    """Set the picture of a user by its SHA-256; the last call wins."""
     save(session, user_id, avatar=digest)
     show_anew(session, Bot.user_id == user_id)
 
 
 def befriend(session: Session, clock: Clock, user_id: int, username: str) -> str:
-    """Add a user as a friend; return the name as it is stored. Twice, or by two at once, is once.
+    """Add a user as a friend; return the stored name. Idempotent, even with concurrent callers.
 
-    Raises NoSuchUser, also for oneself.
+    Raises NoSuchUser if there is no other user with the name.
     """
-    # Both are held: who deletes one of them meanwhile would not see this friendship.
+    # Lock both users: a concurrent deletion would not see this friendship.
     lock_user(session, User.id == user_id, User.deleted_at.is_(None))
     friend_id, name = lock_user(session, User.id != user_id, *is_named(username))
     with suppress(IntegrityError), session.begin_nested():
@@ -205,7 +205,7 @@ def befriend(session: Session, clock: Clock, user_id: int, username: str) -> str
 
 
 def lock_user(session: Session, *conditions: ColumnElement[bool]) -> tuple[int, str]:
-    """Return id and name of a user whom nobody deletes until this transaction ends.
+    """Return the id and name of a user, locked against deletion until this transaction ends.
 
     Raises NoSuchUser.
     """
@@ -217,9 +217,9 @@ def lock_user(session: Session, *conditions: ColumnElement[bool]) -> tuple[int, 
 
 
 def unfriend(session: Session, user_id: int, username: str) -> str:
-    """Remove a friend; return the name as it is stored. Twice is once.
+    """Remove a friend; return the stored name. Idempotent.
 
-    Raises NoSuchUser, also for oneself.
+    Raises NoSuchUser if there is no other user with the name.
     """
     friend = find_account(session, username)
     if friend is None or friend.user_id == user_id:

@@ -1,7 +1,7 @@
-"""How many people may register from one address; more if they were invited to a tournament.
+"""Limits how many people may register from one address; higher with an invitation to a tournament.
 
-A hall full of people has one address. For each tournament they are counted apart, so that nobody
-else there uses up what they need.
+A hall full of people shares one address. Each tournament is counted separately, so that nobody
+else there uses up their share.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from cw.hub.pages.request import one_reading
 from cw.hub.store.database import Reading
 
 Inviting: TypeAlias = Callable[[Reading, str], int | None]
-"""Returns the id of the competition to which a path of the site invites; None for other paths."""
+"""Returns the id of the competition that a path of the site invites to, or None."""
 
 INVITED: Final = "1000 per hour"
 
 
 @dataclass(frozen=True, slots=True)
 class MoreIfInvited:
-    """What an address may ask, and those there who were invited."""
+    """The registration limit of an address, higher for invited people."""
 
     usual: str
 
     def __call__(self) -> str:
-        """Return how often this request may be made."""
+        """Return the limit for this request."""
         return self.usual if invited_to() is None else INVITED
 
 
 def registrant() -> str:
-    """Return the address that asks, and the tournament to which somebody there was invited."""
+    """Return the address of the requester, with the tournament of the invitation if any."""
     tournament = invited_to()
     return network() if tournament is None else f"{network()} {tournament}"
 
 
 def invited_to() -> int | None:
-    """Return the id of the competition that the one who registers was invited to; None for none."""
+    """Return the id of the competition that the requester was invited to, or None."""
     if "invited_to" not in g:
         path = next_path() or session.get(NEXT, "")
         g.invited_to = competition_behind(path) if path else None
@@ -51,12 +51,12 @@ def invited_to() -> int | None:
 
 
 def competition_behind(path: str) -> int | None:
-    """Return the id of the competition to which a path invites."""
+    """Return the id of the competition that a path invites to, or None."""
     inviting: Inviting = current_app.extensions["inviting"]
     with one_reading() as reading:
         return inviting(reading, path)
 
 
 def install(app: Application, inviting: Inviting) -> None:
-    """Let an app know which of its paths invite."""
+    """Set the function that tells which paths of an app invite."""
     app.extensions["inviting"] = inviting

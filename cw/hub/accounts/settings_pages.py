@@ -1,4 +1,4 @@
-"""The Settings page: what players say of themselves, their picture, password and account."""
+"""The Settings page: profile, picture, password and account."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ token_routes = Blueprint("tokens", __name__, url_prefix="/settings/tokens")
 
 
 def install(app: Flask, card: Callable[[int], Markup]) -> None:
-    """Let the page begin with a card about the user of an id, and let it read pictures."""
+    """Set the card of a user shown at the top of the page, and install the picture reader."""
     app.extensions["settings_card"] = card
     uploads.install(app)
 
@@ -38,12 +38,12 @@ def install(app: Flask, card: Callable[[int], Markup]) -> None:
 @routes.get("")
 @players_only
 def page() -> ResponseReturnValue:
-    """Show what the player has set."""
+    """Show the player's settings."""
     return show_with(None, {})
 
 
 def values_of(settings: profiles.OwnSettings) -> MultiDict[str, str]:
-    """Return what is set, as the form has it."""
+    """Return the settings as form values."""
     return MultiDict(
         {
             "display_name": settings.profile.display_name or "",
@@ -54,19 +54,19 @@ def values_of(settings: profiles.OwnSettings) -> MultiDict[str, str]:
 
 
 def show_with(token_form: forms.TokenForm | None, errors: dict[str, str]) -> str:
-    """Return the page with what is set, and a form of it as it was filled."""
+    """Return the page with the current settings, a token form as filled in, and errors."""
     settings = own_settings()
     return show(settings, profile_form(values_of(settings)), errors, token_form)
 
 
 def own_settings() -> profiles.OwnSettings:
-    """Return what the player alone may see."""
+    """Return the player's private settings."""
     with one_reading() as reading:
         return profiles.own_settings(reading, player().user_id)
 
 
 def profile_form(values: MultiDict[str, str]) -> forms.ProfileForm:
-    """Return the form; nobody is born after today."""
+    """Return the profile form; a date of birth after today is invalid."""
     return forms.ProfileForm(values, today=resources().clock().astimezone(UTC).date())
 
 
@@ -76,7 +76,7 @@ def show(
     errors: dict[str, str],
     token_form: forms.TokenForm | None = None,
 ) -> str:
-    """Return the page with forms as they were filled."""
+    """Return the page with forms as they were filled in."""
     with one_reading() as reading:
         mine = tokens.of_user(reading, resources().clock, settings.profile.user_id)
     return render_template(
@@ -102,7 +102,7 @@ def show(
 
 
 def country_options(chosen: str) -> Markup:
-    """Return the list of countries, with one chosen; without one the first entry is."""
+    """Return the list of countries with one selected, by default the first entry."""
     options = all_options()
     if chosen in COUNTRIES:
         options = options.replace(f'value="{chosen}"', f'value="{chosen}" selected', 1)
@@ -111,14 +111,14 @@ def country_options(chosen: str) -> Markup:
 
 @lru_cache
 def all_options() -> str:
-    """Return the list of countries, made once: it is most of the page."""
+    """Return the list of countries, rendered once: it is most of the page."""
     return render_template("hub/accounts/country_options.html", countries=COUNTRIES)
 
 
 @routes.post("")
 @players_only
 def save() -> ResponseReturnValue:
-    """Keep display name, country and date of birth."""
+    """Save display name, country and date of birth."""
     form = profile_form(request.form)
     if not form.validate():
         return show(own_settings(), form, forms.first_errors(form)), 422
@@ -132,7 +132,7 @@ def save() -> ResponseReturnValue:
 @routes.post("/avatar")
 @players_only
 def change_avatar() -> ResponseReturnValue:
-    """Take a picture in and show it from now on."""
+    """Set the player's picture."""
     if must_confirm():
         notice(forms.CONFIRM_FIRST, "bad")
         return go(url_for("settings.page"))
@@ -151,7 +151,7 @@ def change_avatar() -> ResponseReturnValue:
 @routes.post("/mails")
 @players_only
 def want_mails() -> ResponseReturnValue:
-    """Keep which news the player wants by mail."""
+    """Save which news the player wants by mail."""
     wanted = {"about_bots": "bots" in request.form, "from_hosts": "hosts" in request.form}
     with resources().database.writing() as writing:
         profiles.want_mails(writing, player().user_id, **wanted)
@@ -162,7 +162,7 @@ def want_mails() -> ResponseReturnValue:
 @routes.post("/password")
 @players_only_json
 def change_password() -> ResponseReturnValue:
-    """Change the password with the old one; other sessions and all links end."""
+    """Change the password, given the old one; other sessions and all links end."""
     form = forms.ChangePasswordForm(request.form)
     if not form.validate():
         return refuse(form)
@@ -188,7 +188,7 @@ def change_password() -> ResponseReturnValue:
 @routes.post("/delete")
 @players_only_json
 def delete() -> ResponseReturnValue:
-    """Delete the account with its password."""
+    """Delete the account, given its password."""
     form = forms.DeleteForm(request.form)
     account = own_account()
     if not is_password(account, form.password.data or ""):
@@ -215,14 +215,14 @@ def own_account() -> people.Account:
 
 
 def refuse(form: Form, **errors: str) -> ResponseReturnValue:
-    """Tell a modal what is wrong, by field."""
+    """Return the errors by field, for a modal."""
     return {"errors": errors or forms.first_errors(form)}, 422
 
 
 @token_routes.post("")
 @players_only
 def create() -> ResponseReturnValue:
-    """Make a token, if the password is right, and show it: this once."""
+    """Create a token if the password is right, and show it this once."""
     form, hub, user = forms.TokenForm(request.form), resources(), player()
     if not form.validate():
         return show_with(form, forms.first_errors(form)), 422
@@ -243,7 +243,7 @@ def create() -> ResponseReturnValue:
 @token_routes.post("/<digest>/revoke")
 @players_only
 def revoke(digest: str) -> ResponseReturnValue:
-    """End a token of the player."""
+    """Revoke a token of the player."""
     hub, user = resources(), player()
     with hub.database.writing() as writing:
         done = tokens.revoke(writing, hub.clock, user.user_id, digest, user.username)

@@ -1,4 +1,4 @@
-"""What the operator of a site does with accounts: each act is noted in the audit."""
+"""What the operator of a site does with accounts; every action is recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Facts:
 
 
 def everybody(session: Session) -> list[Facts]:
-    """Return all accounts that were not deleted, the oldest first."""
+    """Return all accounts that were not deleted, oldest first."""
     users = select(User).where(User.deleted_at.is_(None)).order_by(User.id)
     return [_facts(user) for user in session.scalars(users)]
 
 
 def find(session: Session, username: str) -> Facts:
-    """Return the account of a name in any case; raise UsageError if there is none."""
+    """Return the account with a name, ignoring case; raise UsageError if there is none."""
     return _facts(_find(session, username))
 
 
@@ -83,14 +83,14 @@ def _note(
 
 
 def set_role(session: Session, clock: Clock, username: str, role: Role) -> None:
-    """Make a user an admin, or a player again; twice is once, noted twice."""
+    """Make a user an admin, or a player again. Idempotent, but recorded each time."""
     user = _find(session, username)
     user.role = role
     _note(session, clock, "admin", user, role=role)
 
 
 def lock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
-    """Shut a user out and end all tickets; twice keeps the first moment."""
+    """Lock a user and end all their tickets; repeated calls keep the first time."""
     user = _find(session, username)
     user.locked_at = user.locked_at or clock()
     tickets.revoke_all(session, user.id)
@@ -98,23 +98,23 @@ def lock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR
 
 
 def unlock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
-    """Let a user in again; twice is once."""
+    """Unlock a user. Idempotent."""
     user = _find(session, username)
     user.locked_at = None
     _note(session, clock, "unlock", user, actor=actor)
 
 
 def end_sessions(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
-    """Let all browsers of a user log in again; twice is once, noted twice."""
+    """Log a user out of all browsers. Idempotent, but recorded each time."""
     user = _find(session, username)
     tickets.revoke_all(session, user.id, "session")
     _note(session, clock, "end-sessions", user, actor=actor)
 
 
 def confirm_email(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
-    """Count the address of a user as confirmed, where no mail reaches it; twice is once.
+    """Confirm a user's address without a mail. Idempotent.
 
-    Raises UsageError for an account without an address.
+    Raises UsageError if the account has no address.
     """
     user = _find(session, username)
     if not user.email:
@@ -134,7 +134,7 @@ def set_limit(  # noqa: PLR0913 - as many things as there are to be said
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Give a user another limit; None: as usual. Twice: the same, noted twice.
+    """Set a limit of a user; None resets it. Idempotent, but recorded each time.
 
     Raises UsageError for an unknown name of a limit.
     """
@@ -144,7 +144,7 @@ def set_limit(  # noqa: PLR0913 - as many things as there are to be said
 
 
 def delete(session: Session, clock: Clock, username: str) -> None:
-    """Delete an account as its user would; raises UsageError when called twice."""
+    """Delete an account as its user would; raises UsageError if already deleted."""
     user = _find(session, username)
     user.deleted_at = clock()
     session.flush()
@@ -153,20 +153,20 @@ def delete(session: Session, clock: Clock, username: str) -> None:
 
 
 def set_email(session: Session, clock: Clock, username: str, email: str) -> None:
-    """Give a user another address, which is not confirmed; links to the old one end."""
+    """Set another, unconfirmed address for a user; links sent to the old one end."""
     user = _find(session, username)
     user.email = email
     user.email_verified_at = None
     tickets.revoke_all(session, user.id, *tickets.LINKS)
     outbox.drop_of(session, clock, "email", user.id)
-    # The audit is for ever, so it does not hold the address.
+    # The audit log is kept for ever, so it does not contain the address.
     _note(session, clock, "set-email", user)
 
 
 def reset_link(session: Session, clock: Clock, username: str) -> str:
-    """Return a new ticket to reset the password with; it confirms no address.
+    """Return a new ticket to reset the password with, which confirms no address.
 
-    Raises UsageError for a locked account, whose tickets are of no use.
+    Raises UsageError if the account is locked, as its tickets are useless.
     """
     user = _find(session, username)
     if user.locked_at:

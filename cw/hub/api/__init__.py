@@ -1,1 +1,1 @@
-"""What routes of the API are made of: for the hub, and for formats that add some."""
+"""Building blocks of API routes, for the hub and for formats that add routes."""

@@ -1,4 +1,4 @@
-"""Documents that routes of several subjects answer with, and how a view becomes a document."""
+"""API documents shared by several subjects, and the conversion of views to documents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ U = TypeVar("U")
 
 
 class List(Struct, Generic[T], frozen=True, kw_only=True):
-    """A part of a list; `next` is the `after` of the next part, null at the end."""
+    """A page of a list; `next` is the `after` of the next page, null at the end."""
 
     items: list[T]
     next: str | None
 
 
 class BotStanding(Struct, frozen=True, kw_only=True):
-    """How a bot stands in the rated competition of its game; `rating` is mu - 2 * phi."""
+    """A bot's standing in the rated competition of its game; `rating` is mu - 2 * phi."""
 
     rank: int | None
     of: int
@@ -38,7 +38,7 @@ class BotStanding(Struct, frozen=True, kw_only=True):
 
 
 def document(kind: type[D], view: object, /, **others: Any) -> D:
-    """Return a document with the attributes of a view; `others` are fields of other names."""
+    """Return a document with the attributes of a view; `others` are fields with other names."""
     fields = {
         name: others[name] if name in others else getattr(view, name)
         for name in kind.__struct_fields__
@@ -47,5 +47,5 @@ def document(kind: type[D], view: object, /, **others: Any) -> D:
 
 
 def list_of(part: Part[T], document_of: Callable[[T], U]) -> List[U]:
-    """Return a part of a list as a document."""
+    """Return a page of a list as a document."""
     return List(items=[document_of(item) for item in part.items], next=part.next)

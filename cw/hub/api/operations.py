@@ -1,4 +1,4 @@
-"""The routes of the API: each is a function with types, by which it is checked and described."""
+"""API routes: typed functions, whose types validate and describe them."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ FOR_ADMINS: Final = "Only admins may do this."
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A route, as it is described."""
+    """A route and its description."""
 
     name: str
     method: Method
     path: str
     summary: str
     scope: Scope | None
-    """What a token must allow; None: it is public."""
+    """The required scope of a token; None: public."""
     needs_token: bool
     is_owners: bool
-    """Whether the owner of what is in its path is answered, with the scope `read`, and admins."""
+    """Whether it is restricted to the owner of the path's object (scope `read`) and admins."""
     code: int
     query: type[Struct] | None
     body: type[Struct] | None
@@ -49,13 +49,13 @@ class Operation:
 
     @property
     def names(self) -> list[str]:
-        """The names in its path."""
+        """The parameter names in its path."""
         return [part[1:-1] for part in self.path.split("/") if part.startswith("<")]
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The routes of a module, in the order in which they are described."""
+    """The routes of a module, in the order of their description."""
 
     operations: list[Operation] = field(default_factory=list)
 
@@ -71,8 +71,8 @@ class Routes:
     ) -> Callable[[F], F]:
         """Make a function a route.
 
-        What it takes as `query` and `body`, and what it returns, are structs: their types say what
-        is asked and answered. Its other arguments are the names in the path.
+        Its arguments `query` and `body` and its result are structs, whose types specify requests
+        and responses. Its other arguments are the names in the path.
         """
 
         def added(view: F) -> F:
@@ -111,9 +111,9 @@ class Routes:
 
 
 def permit(scope: Scope | None, *, needs_token: bool, is_owners: bool = False) -> None:
-    """Refuse who shows no token where one is needed, a token that is none, or one without a scope.
+    """Reject a missing token where one is needed, an invalid token, or one without the scope.
 
-    A token that is none is refused everywhere: whoever shows one expects it to count.
+    An invalid token is rejected everywhere, because its sender expects it to count.
     """
     who = actor()
     if who.user is None and "Authorization" in request.headers:
@@ -129,7 +129,7 @@ def permit(scope: Scope | None, *, needs_token: bool, is_owners: bool = False) -
 
 
 def read_query(kind: type[S]) -> S:
-    """Return the parameters of a request; refuse those that are unknown or cannot be."""
+    """Return the parameters of a request; abort with 400 if they are unknown or invalid."""
     try:
         return documents.convert(request.args.to_dict(), kind, strict=False)
     except msgspec.ValidationError as error:
@@ -137,7 +137,7 @@ def read_query(kind: type[S]) -> S:
 
 
 def read_body(kind: type[S]) -> S:
-    """Return the body of a request; refuse what is not JSON, and JSON of another form."""
+    """Return the body of a request; reject it if it is not JSON or has another form."""
     if request.mimetype != "application/json":
         abort(415, NOT_JSON)
     try:
@@ -150,7 +150,7 @@ def read_body(kind: type[S]) -> S:
 
 
 def answer_with(value: Any, code: int) -> Response:
-    """Return a value as JSON; what is asked for again is answered 304 if it is the same."""
+    """Return a value as JSON, or 304 for an unchanged GET."""
     answer = Response(msgspec.json.encode(value), code, mimetype="application/json")
     if request.method not in ("GET", "HEAD"):
         answer.headers["Cache-Control"] = "no-store"

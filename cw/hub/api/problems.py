@@ -1,4 +1,4 @@
-"""Why the API refuses a request: one form for all of them."""
+"""API errors, in one common form."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ CODES: Final[Mapping[int, str]] = {
     500: "failed",
     503: "unavailable",
 }
-"""The word for each status, for programs."""
+"""Error codes for programs, by status."""
 
 WORDS: Final[Mapping[int, str]] = {
     404: "There is no such route.",
     405: "This route does not allow this method.",
 }
-"""What is said where the error says nothing of its own."""
+"""Messages for errors that have none of their own."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -46,16 +46,16 @@ class Problem(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Invalid(UnprocessableEntity):
-    """Fields of a body that cannot be taken, each with what is wrong."""
+    """A body with invalid fields, each with its problem."""
 
     def __init__(self, fields: Mapping[str, str]) -> None:
-        """Take what is wrong; the first of it is the message."""
+        """Take the problem of each field; the first one is the message."""
         super().__init__(next(iter(fields.values())))
         self.fields = dict(fields)
 
 
 def is_for_programs() -> bool:
-    """Return whether the API is asked."""
+    """Return whether the request is for the API."""
     return request.path.startswith(API)
 
 
@@ -66,7 +66,7 @@ def refusal(
     limit: str | None = None,
     retry_after: int | None = None,
 ) -> Response:
-    """Return the answer that says why a request was refused."""
+    """Return the response that explains why a request was refused."""
     problem = Problem(
         error=CODES.get(code, "failed"),
         message=message,

@@ -1,4 +1,4 @@
-"""Parameters that routes of several subjects take."""
+"""Query parameters shared by routes of several subjects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from cw.hub.matches.listings import MOST
 
 NO_NUL: Final = "^[^\\x00]*$"
-"""The character that no text of a database may have."""
+"""Excludes NUL, which databases cannot store in texts."""
 
 Text: TypeAlias = Annotated[str, Meta(pattern=NO_NUL, max_length=2000)]
 
@@ -41,14 +41,14 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class OfBotQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which part of what goes by matches is wanted."""
+    """Selects a page of a list keyed by matches."""
 
     limit: Limit = 50
     after: MatchIdOrNone = ""
 
 
 class PlacesQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which part of what goes by places is wanted."""
+    """Selects a page of a list keyed by places."""
 
     limit: Limit = 50
     after: PlaceOrNone = ""

@@ -1,1 +1,1 @@
-"""Bots: registered, checked, uploaded, shown."""
+"""Bots: registration, checks, uploads, pages."""

@@ -1,7 +1,7 @@
-"""Where bots may be: the one rule for the address of every bot, typed, checked or played.
+"""Where bots may be: one rule for every bot address, when typed, checked or played.
 
-Forms refuse an address by its text alone; which addresses its name leads to is looked up when the
-bot is asked, by who asks it, as the answer of a name server may take its time.
+Forms refuse an address by its text alone. Its name is resolved when the bot is called, by the
+caller, as a name server may take its time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def isolation_of(
 ) -> Isolation:
     """Return which addresses bots may have; programs run in the sandbox, or as the policy says.
 
-    `house` are the names of the site's own bots among them.
+    `house` names the site's own bots among them.
     """
     first, *networks = settings.bots_may_be
     return Isolation(
@@ -40,9 +40,9 @@ def isolation_of(
 
 
 def address_problem(url: str, settings: HubSettings, *, is_house: bool = False) -> str:
-    """Return why a bot may not be at an address of a web service here; "" if it may.
+    """Return why a bot may not be at the address of a web service, or "" if it may.
 
-    No name is looked up.
+    No name is resolved.
     """
     house = (url,) if is_house else ()
     reachable = reachable_by(isolation_of(settings, house=house), url)
@@ -53,14 +53,14 @@ def address_problem(url: str, settings: HubSettings, *, is_house: bool = False) 
 
 
 def check_address(url: str, settings: HubSettings) -> None:
-    """Raise UsageError, with the sentence for people, where a bot may not be at an address."""
+    """Raise UsageError, with a message for people, if a bot may not be at an address."""
     problem = address_problem(url, settings)
     if problem:
         raise UsageError(problem)
 
 
 def literal(host: str) -> str | None:
-    """Return the address that a host stands for without any name server, None for a name."""
+    """Return the IP address of a host if no name server is needed for it, else None."""
     if host == "localhost" or host.endswith(".localhost"):
         return LOOPBACK
     try:
@@ -70,9 +70,9 @@ def literal(host: str) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an address in one spelling, by which requests to it are counted.
+    """Return the host of an address in its normal form, under which requests are counted.
 
-    Returns "" for an address of before that no server can have: nothing is sent there.
+    Returns "" for an old address that is no longer valid: nothing is sent there.
     """
     try:
         host = read_base(url).host.rstrip(".")

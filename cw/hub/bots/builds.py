@@ -9,10 +9,10 @@ from cw.hub.players.messages import Built
 from cw.hub.store.objects import ObjectStore
 
 SUFFIX: Final = ".built"
-"""Ends the key of a compiled program; before it stands the key of its source."""
+"""Suffix of the key of a compiled program, after the key of its source."""
 
 WARNINGS: Final = ".warnings"
-"""Ends the key of what the compiler said of a program that it built."""
+"""Suffix of the key of the compiler's warnings about a program that it built."""
 
 STEP: Final = "builds without a warning"
 """The step of a check that shows the compiler's warnings to the author."""
@@ -21,19 +21,19 @@ ADVICE: Final = "the program plays: read what the compiler says, and fix it in t
 
 
 def find(objects: ObjectStore, key: str) -> bytes | None:
-    """Return the program that was compiled from the source with a key; None if none was."""
+    """Return the program compiled from the source with a key, or None."""
     return objects.get(key + SUFFIX)
 
 
 def store(objects: ObjectStore, key: str, built: Built) -> None:
     """Store a compiled program beside its source, which has this key. Idempotent."""
-    # The warnings first: where there is a program, there are all of its warnings.
+    # Warnings first: once the program exists, so do all of its warnings.
     objects.put_new(key + WARNINGS, built.warnings.encode())
     objects.put_new(key + SUFFIX, built.data)
 
 
 def warning_steps(objects: ObjectStore, key: str) -> list[dict[str, Json]]:
-    """Return the step of a check that shows the compiler's warnings about a source.
+    """Return the check step with the compiler's warnings about a source.
 
     Empty if there are none, or if nothing has to be built.
     """
@@ -43,5 +43,5 @@ def warning_steps(objects: ObjectStore, key: str) -> list[dict[str, Json]]:
 
 
 def source_key(key: str) -> str:
-    """Return the key of the source from which the object with a key was made; its own if none."""
+    """Return the key of the source that an object was made from, or the key itself."""
     return key.removesuffix(SUFFIX).removesuffix(WARNINGS)

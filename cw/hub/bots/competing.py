@@ -1,4 +1,4 @@
-"""What bots ask of the competitions that they play in, which are not known here."""
+"""What bots need from competitions, which are unknown at this layer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ class Competing:
     games: Callable[[Reading], Collection[str]]
     """Returns the games with a running competition that new bots can enter."""
     enter: Callable[[Writing, int], object]
-    """Enters a bot, by the id of its row, in the competitions of its game. Twice: once."""
+    """Enters a bot, by the id of its row, in the competitions of its game. Idempotent."""
     ratings: Callable[[Reading, int], Mapping[int, float]]
     """Returns the ratings of the bots of a user, by the ids of their rows."""

@@ -1,4 +1,4 @@
-"""The forms of bots: what a bot may be called, and where it may be."""
+"""The forms of bots: valid names and addresses."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NAMED: Final = "The bot name must only contain letters, numbers, and hyphens"
 LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
 LENGTHS: Final = range(3, 33)
-"""Of names, in characters."""
+"""Valid lengths of names, in characters."""
 
 
 def is_name(text: str) -> bool:
-    """Return whether a bot may be called so."""
+    """Return whether a text is a valid name of a bot."""
     return len(text) in LENGTHS and set(text) <= LETTERS
 
 
 def is_base_address(url: str) -> bool:
-    """Return whether a text is the address of a web service, without query and the like."""
+    """Return whether a text is a valid address of a web service, for example without a query."""
     try:
         check_base(url)
     except UsageError:
@@ -36,16 +36,16 @@ def is_base_address(url: str) -> bool:
 
 
 def may_be_used(problem: str) -> Any:
-    """Return the validator that refuses an address of a bot which has that problem here."""
+    """Return the validator that refuses addresses with this problem."""
     return needs(lambda url: address_problem(url, resources().settings) != problem, problem)
 
 
 WHERE_BOTS_MAY_BE: Final = (may_be_used(INSECURE), may_be_used(INTERNAL))
-"""Validators of each field with the address of a bot, after those of its form."""
+"""Validators of each field for a bot address, after those of its format."""
 
 
 def endpoint_field() -> Any:
-    """Return the field of the address of a bot."""
+    """Return the field for the address of a bot."""
     return StringField(
         "Endpoint URL",
         [
@@ -62,7 +62,7 @@ def endpoint_field() -> Any:
 
 
 def description_field() -> Any:
-    """Return the field of what is said of a bot."""
+    """Return the field for the description of a bot."""
     return StringField(
         "Description",
         [
@@ -75,7 +75,7 @@ def description_field() -> Any:
 
 
 def name_field() -> Any:
-    """Return the field of the name of a bot."""
+    """Return the field for the name of a bot."""
     return StringField(
         "Bot name",
         [
@@ -89,7 +89,7 @@ def name_field() -> Any:
 
 
 class ProgramForm(Form):
-    """Register a bot whose program is uploaded with it."""
+    """Register a bot together with its program."""
 
     game = SelectField("Game")
     name = name_field()
@@ -106,13 +106,13 @@ class BotForm(Form):
 
 
 class DescriptionForm(Form):
-    """Change what is said of a program."""
+    """Change the description of a program."""
 
     description = description_field()
 
 
 class EditForm(Form):
-    """Change where a bot is, and what is said of it."""
+    """Change the address and the description of a bot."""
 
     endpoint = endpoint_field()
     description = description_field()

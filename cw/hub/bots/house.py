@@ -1,4 +1,4 @@
-"""The bots of the site itself: built-in strategies, so that nobody lacks an opponent.
+"""The site's own bots: built-in strategies, so that there is always an opponent.
 
 The operator may add web services to them.
 """
@@ -28,13 +28,13 @@ from cw.hub.store.tables import Bot, User
 from cw.hub.store.upsert import insert_missing
 
 SHORTEST_SECRET: Final = 32
-"""Characters of a secret that nobody can guess."""
+"""Minimum length of a secret, so that it cannot be guessed."""
 
 
 def open_house(session: Session, clock: Clock, game: str) -> int:
-    """Make the account of the site and its bots of a game; return the id of the account.
+    """Create the site's account and its bots of a game; return the id of the account. Idempotent.
 
-    Twice: what is there stays. Raises Failure where a person has the name of the account.
+    Raises Failure if a person has the name of the account.
     """
     user_id = account(session, clock)
     names = set(session.scalars(select(Bot.name_key).where(Bot.game == game)))
@@ -46,9 +46,9 @@ def open_house(session: Session, clock: Clock, game: str) -> int:
 
 
 def account(session: Session, clock: Clock) -> int:
-    """Return the id of the account of the site, which is made if it is missing.
+    """Return the id of the site's account, creating it if missing.
 
-    By two at once: the second waits for the end of the first one's transaction.
+    A concurrent caller waits for the end of the first one's transaction.
     """
     wanted = select(User).where(User.username_key == HOUSE).with_for_update()
     user = session.scalars(wanted).one_or_none()
@@ -62,29 +62,29 @@ def account(session: Session, clock: Clock) -> int:
 
 
 def house_name(game: str, strategy: str) -> str:
-    """Return the name of the house bot that plays by a built-in strategy."""
+    """Return the name of the house bot for a built-in strategy."""
     return f"{strategy.capitalize()}Bot" if game == "code-battle" else strategy
 
 
 def strategies_by_name(game: str) -> dict[str, str]:
-    """Return the built-in strategies of a game by the names under which they play on a site."""
+    """Return the built-in strategies of a game by the names of their bots on a site."""
     strategies = list(load_strategies(game))
     own = {house_name(game, strategy): strategy for strategy in strategies}
     return own | {strategy: strategy for strategy in strategies}
 
 
 def house_id(session: Session) -> int | None:
-    """Return the id of the account of the site, None before it is made."""
+    """Return the id of the site's account, or None before it is created."""
     is_house = (User.username_key == HOUSE, User.deleted_at.is_(None))
     return session.scalar(select(User.id).where(*is_house))
 
 
 def add_service(session: Session, hub: Resources, new: NewBot, secret: str = "") -> Registered:
-    """Let a web service play for the site; it is checked as other bots are.
+    """Add a web service to the site's bots; it is checked like any other bot.
 
-    Returns its secret if that was drawn, as none was given for a new bot, else "". Twice: it gets
-    the address and the secret that are given now. Raises UsageError for a game, a name, an
-    address or a secret that cannot be, and NameTaken where somebody else has the name.
+    Returns its secret if the bot is new and none was given, else "". Called again, it updates the
+    address and the secret. Raises UsageError for an invalid game, name, address or secret, and
+    NameTaken if somebody else has the name.
     """
     check_service(new, hub.settings, secret)
     user_id = account(session, hub.clock)
@@ -103,7 +103,7 @@ def add_service(session: Session, hub: Resources, new: NewBot, secret: str = "")
 
 
 def check_service(new: NewBot, settings: HubSettings, secret: str) -> None:
-    """Raise UsageError for what cannot be a web service of the site."""
+    """Raise UsageError if a bot is not valid as a web service of the site."""
     game_entry(new.game)
     if not is_name(new.name):
         raise UsageError(
@@ -117,7 +117,7 @@ def check_service(new: NewBot, settings: HubSettings, secret: str) -> None:
 
 
 def move(session: Session, hub: Resources, bot: Bot, endpoint: str, secret: str) -> None:
-    """Give a bot another address and another secret, and have it checked if one of them differs."""
+    """Set the address and the secret of a bot; if either differs, have it checked."""
     is_secret_new = bool(secret) and secret != secret_of(bot, hub.sealer)
     if bot.endpoint == endpoint and not is_secret_new:
         return
@@ -129,6 +129,6 @@ def move(session: Session, hub: Resources, bot: Bot, endpoint: str, secret: str)
 
 
 def secret_of(bot: Bot, sealer: Sealer) -> str:
-    """Return what signs requests to a bot."""
+    """Return the secret that signs requests to a bot."""
     sealed = Sealed(bot.key_id or "", bot.secret or b"")
     return sealer.open(sealed, f"{bot.bot_id}.{bot.secret_version}").decode()

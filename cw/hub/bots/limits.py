@@ -1,4 +1,4 @@
-"""What limits uploaded programs where this process has them run, as a player measures it there."""
+"""The resource limits of uploaded programs run by this process, as measured by a player."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ logger = logging.getLogger(__name__)
 
 
 def problem_here(settings: HubSettings) -> str:
-    """Return why programs cannot be run in the sandbox, within its limits; "" if they can."""
+    """Return why programs cannot be run in the sandbox within its limits, or ""."""
     return problem_of_sandbox(settings) or problem_of_limits(settings)
 
 
 def problem_of_sandbox(settings: HubSettings) -> str:
-    """Return why programs cannot be isolated where players run; "" if they can."""
+    """Return why programs cannot be sandboxed where players run, or ""."""
     if not settings.players:
         return bubblewrap.problem() or ""
     try:
@@ -34,7 +34,7 @@ def problem_of_sandbox(settings: HubSettings) -> str:
 
 
 def problem_of_limits(settings: HubSettings) -> str:
-    """Return which limits a site for strangers lacks; "" for none, and for a local site."""
+    """Return which limits a site open to strangers lacks; "" if none, or if the site is local."""
     if not settings.public_url or problem_of_sandbox(settings):
         return ""
     free = free_of_limits(settings)
@@ -42,7 +42,7 @@ def problem_of_limits(settings: HubSettings) -> str:
 
 
 def free_of_limits(settings: HubSettings) -> str:
-    """Return what a program could take from everybody else; "" for nothing."""
+    """Return which shared resources a program could exhaust, or ""."""
     if not settings.players:
         return measured.unbounded()
     free = (limit.name for limit in limits_of(settings) if not limit.by)
@@ -50,7 +50,7 @@ def free_of_limits(settings: HubSettings) -> str:
 
 
 def limits_of(settings: HubSettings) -> Sequence[Measurement]:
-    """Return what limits programs, measured once for each process; nothing without a sandbox."""
+    """Return the limits of programs, measured once per process; empty without a sandbox."""
     if problem_of_sandbox(settings):
         return ()
     private = settings.data.absolute()
@@ -61,13 +61,13 @@ def limits_of(settings: HubSettings) -> Sequence[Measurement]:
 
 @cache
 def measured_by_player(place: str, private: Path) -> Measured:
-    """Return what a player behind a socket has measured; raise ArenaError if none answers."""
+    """Return the measurements of a player behind a socket; raise ArenaError if none answers."""
     with closing(Players(place)) as players, players.play(Measure((str(private),))) as play:
         return next(message for message in play if isinstance(message, Measured))
 
 
 def report_limits(settings: HubSettings) -> None:
-    """Log what limits programs, before the first of them is run."""
+    """Log the limits of programs, before the first program is run."""
     if problem := problem_of_sandbox(settings):
         if settings.players:
             logger.error("no programs are run: %s", problem)

@@ -1,4 +1,4 @@
-"""The bots of a player: their list, registration, the page of each, and practice matches."""
+"""The pages of a player's bots: list, registration, one page for each, and practice matches."""
 
 from __future__ import annotations
 
@@ -56,27 +56,27 @@ CLOSED: Final = (
 
 
 def install(app: Flask, competing: Competing) -> None:
-    """Let an app know how bots compete on its site."""
+    """Set how bots compete on the site of an app."""
     app.extensions["competing"] = competing
 
 
 def competing() -> Competing:
-    """Return how bots compete on the site that answers this request."""
+    """Return how bots compete on this site."""
     return cast(Competing, current_app.extensions["competing"])
 
 
 def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
-    """Return the form with the games for which one registers web services now."""
+    """Return the form with the games for which players can register web services now."""
     return with_games(BotForm(values), games_of_services())
 
 
 def new_program_form(values: MultiDict[str, str] | None = None) -> ProgramForm:
-    """Return the form with the games for which one uploads programs now."""
+    """Return the form with the games for which players can upload programs now."""
     return with_games(ProgramForm(values), games_of_programs())
 
 
 def with_games(form: F, fitting: Collection[str]) -> F:
-    """Return a form that offers those of some games in which new bots have where to play now."""
+    """Let a form offer those of some games that new bots can compete in now."""
     games = played(fitting)
     form.game.choices = [(game, game_page(game).title) for game in games]
     form.game.validators = [
@@ -88,20 +88,20 @@ def with_games(form: F, fitting: Collection[str]) -> F:
 
 
 def played(games: Collection[str]) -> list[str]:
-    """Return those of some games in which new bots have where to play now."""
+    """Return those of some games that new bots can compete in now."""
     with one_reading() as reading:
         competitive = competing().games(reading)
     return [game for game in games if game in competitive]
 
 
 def offered_games() -> list[str]:
-    """Return the games for which one registers a bot now, of whatever kind the site takes."""
+    """Return the games for which players can register a bot now, of a kind the site accepts."""
     runs_programs = not why_off(resources().settings)
     return played(games_of_programs() if runs_programs else games_of_services())
 
 
 def games_of_services() -> list[str]:
-    """Return the games whose bots are web services, but for the one with a page of its own."""
+    """Return the games whose bots are web services, except the one with a page of its own."""
     return [
         game
         for game in game_entries()
@@ -115,14 +115,14 @@ def games_of_programs() -> list[str]:
 
 
 def strategies_of(games: set[str]) -> dict[str, list[str]]:
-    """Return the built-in strategies of some games, the weakest first."""
+    """Return the built-in strategies of some games, weakest first."""
     return {game: list(load_strategies(game)) for game in games}
 
 
 @routes.get("/bots/new")
 @players_only
 def new() -> ResponseReturnValue:
-    """Show the form of a program where the site runs those, unless another is asked for."""
+    """Show the form for a program if the site runs programs, unless the query asks for another."""
     usual = "address" if why_off(resources().settings) else "program"
     if request.args.get("kind", usual) == "address":
         return render_template("hub/bots/new_bot.html", form=new_form(), errors={})
@@ -130,7 +130,7 @@ def new() -> ResponseReturnValue:
 
 
 def program_page(form: ProgramForm, errors: dict[str, str]) -> str:
-    """Return the form of a program, with what is wrong."""
+    """Return the form for a program, with its errors."""
     hub = resources()
     with one_reading() as reading:
         running = languages.titled(languages.offered(reading, hub.clock))
@@ -147,7 +147,7 @@ def program_page(form: ProgramForm, errors: dict[str, str]) -> str:
 @routes.post("/bots/new", endpoint="register")
 @players_only
 def register() -> ResponseReturnValue:
-    """Make a bot, show its secret once, and let it be checked."""
+    """Register a bot, show its secret once, and have it checked."""
     form = new_form(request.form)
     if not form.game.choices:
         return refused(form, {})
@@ -171,8 +171,8 @@ def register() -> ResponseReturnValue:
 def add(new: NewBot, *, is_program: bool = False) -> Registered:
     """Register a bot of the player, and enter it in the competitions of its game.
 
-    A web service is checked at once, a program with its first version. Raises what
-    `verbs.register` does.
+    A web service is checked at once, a program with its first version. Raises the errors of
+    `verbs.register`.
     """
     hub = resources()
     with hub.database.writing() as writing:
@@ -187,13 +187,13 @@ def add(new: NewBot, *, is_program: bool = False) -> Registered:
 
 
 def secret_page(game: str, name: str, secret: str, words: str) -> ResponseReturnValue:
-    """Show the secret of a bot: this once."""
+    """Show the secret of a bot, this once."""
     back = url_for("bots.page", name=name, game=game)
     return show_once(f"{name} {words}", "Shared secret", secret, back, variable="BOT_SECRET")
 
 
 def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
-    """Show the form again, with what is wrong."""
+    """Show the form again with its errors."""
     page = render_template(
         "hub/bots/new_bot.html", form=form, errors=errors, confirm=errors.get("") == CONFIRM
     )
@@ -201,7 +201,7 @@ def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
 
 
 def find(name: str) -> BotView:
-    """Return a bot of the player who asks; answer 404 for any other."""
+    """Return a bot of the current user; answer 404 for any other."""
     with one_reading() as reading:
         bot = bot_views.find(reading, request.values.get("game") or None, name)
     if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
@@ -212,7 +212,7 @@ def find(name: str) -> BotView:
 
 
 def address(bot: BotView) -> str:
-    """Return the address of the page on which a player sets up a bot."""
+    """Return the address of the page where a player sets up a bot."""
     if bot.game == OF_ITS_OWN:
         return url_for("bot_settings.page")
     return url_for("bots.page", name=bot.name, game=bot.game)
@@ -221,13 +221,13 @@ def address(bot: BotView) -> str:
 @routes.get("/bot/<name>/state")
 @players_only_json
 def state(name: str) -> ResponseReturnValue:
-    """Return how a bot stands, for the script of its page; 304 if nothing has changed."""
+    """Return the state of a bot for the script of its page; 304 if unchanged."""
     game = request.args.get("game", "")
     return polls.answer(f"bot {game} {name}", lambda: polled(find(name)))
 
 
 def polled(bot: BotView) -> Polled:
-    """Return what the page of a bot asks again and again, while it is checked."""
+    """Return what the page of a bot polls while it is checked."""
     checked = machine_time(bot.checked_at) if bot.checked_at else ""
     state = {"status": bot.status, "checked_at": checked}
     return Polled(f"{bot.bot_id}-{bot.status}-{checked}", state, is_public=False)
@@ -236,7 +236,7 @@ def polled(bot: BotView) -> Polled:
 @routes.post("/bot/<name>/edit")
 @players_only
 def edit(name: str) -> ResponseReturnValue:
-    """Change where a bot is, and what is said of it."""
+    """Change the address and the description of a bot."""
     bot, hub = find(name), resources()
     form = (EditForm if bot.kind == "url" else DescriptionForm)(request.form)
     form.validate()
@@ -264,7 +264,7 @@ def edit(name: str) -> ResponseReturnValue:
 @routes.post("/bot/<name>/rotate")
 @players_only
 def rotate(name: str) -> ResponseReturnValue:
-    """Give a bot a new secret, and show it once."""
+    """Set a new secret for a bot, and show it once."""
     bot, hub = find(name), resources()
     check_requests.claim_bot(bot)
     try:
@@ -280,7 +280,7 @@ def rotate(name: str) -> ResponseReturnValue:
 @routes.post("/bot/<name>/check")
 @players_only
 def check(name: str) -> ResponseReturnValue:
-    """Let a bot be checked."""
+    """Have a bot checked."""
     bot = find(name)
     check_requests.claim_bot(bot)
     if not check_requests.send(bot.id, is_program=bot.kind == "program"):
@@ -288,14 +288,14 @@ def check(name: str) -> ResponseReturnValue:
         return go(address(bot))
     note_done()
     notice("Your bot is being checked.", "plain")
-    # The page then asks for what the check finds, and shows it.
+    # The page then polls for the result of the check, and shows it.
     return go(url_for("bots.page", name=bot.name, game=bot.game, checking=1))
 
 
 @routes.post("/bot/<name>/retire")
 @players_only
 def retire(name: str) -> ResponseReturnValue:
-    """Take a bot out for good, if its name was typed."""
+    """Retire a bot for good, if its name was typed."""
     bot, hub = find(name), resources()
     if request.form.get("confirm", "") != bot.name:
         notice("Type the name of the bot to retire it.", "bad")

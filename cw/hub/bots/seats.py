@@ -1,4 +1,4 @@
-"""How bots are addressed: in the matches in which they are seated, and when they are checked."""
+"""How bots are addressed: when seated in a match, and when checked."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ BUILTIN: Final = "builtin:"
 """Prefix of the specs of built-in strategies."""
 
 VERSION: Final = "version"
-"""The setting of a bot with the number of the version of its program that plays."""
+"""The bot setting with the number of the version that plays."""
 
 Hosting: TypeAlias = Literal["off", "sandboxed"]
-"""How uploaded programs are run: not at all, or behind walls.
+"""How uploaded programs are run: not at all, or in the sandbox.
 
-Without walls, if need be, they are run for those alone whom the operator trusts, see
+Only programs that the operator trusts may run without one if it is not available, see
 `programs.sandbox_of`.
 """
 
@@ -43,22 +43,23 @@ class ClaimedSeat:
 
     name: str
     spec: str
-    """`builtin:NAME`, `program:` and the SHA-256 of an upload, or the address of a web service; ""
-    if there is no bot yet. Of a match of a championship its parcel says who plays."""
+    """`builtin:NAME`, `program:` and the SHA-256 of an upload, the address of a web service, or ""
+    if there is no bot yet. In a match of a championship its parcel says who plays.
+    """
     bot_id: str = ""
     """Public id of the bot; "" for a built-in strategy."""
     settings: Mapping[str, str] = field(default_factory=dict)
     secret: Sealed | None = None
     secret_row: str = ""
-    """What the secret is bound to."""
+    """The bot and version that the secret is bound to."""
     owner: str = ""
-    """The username; "" for a built-in strategy, and where it was deleted."""
+    """The username; "" for a built-in strategy, or if the user was deleted."""
     version: int | None = None
-    """The number of the version that plays; None for what is not an upload."""
+    """The number of the version that plays; None if it is not an upload."""
 
     @property
     def public(self) -> str:
-        """How replays name who sits there: nobody learns an address from them."""
+        """The name of the seat in replays, which must not reveal an address."""
         return self.bot_id or (self.spec if self.spec.startswith(BUILTIN) else self.name)
 
 
@@ -73,7 +74,7 @@ def is_version_played() -> ColumnElement[bool]:
 
 
 def version_played(bot: Bot | Row[*tuple[Any, ...]]) -> int | None:
-    """Return the number of the uploaded version that plays for a bot, None if none does."""
+    """Return the number of the uploaded version that plays for a bot, or None."""
     number: int | None = bot.settings.get(VERSION) if bot.kind == "program" else None
     return number
 
@@ -85,10 +86,10 @@ def claimed_seat(
     version: BotVersion | None = None,
     endpoint: str = "",
 ) -> ClaimedSeat:
-    """Return the seat of a bot as it is now, under a name or its own.
+    """Return the seat of a bot as it is now, under the given name or its own.
 
-    `version` is the upload that plays, if any; `endpoint` the address that the bot had when its
-    match was planned, "" if that is still its own.
+    `version` is the upload that plays, if any; `endpoint` is the bot's address when its match was
+    planned, or "" if unchanged.
     """
     sealed = None if bot.secret is None else Sealed(bot.key_id or "", bot.secret)
     return ClaimedSeat(
@@ -104,7 +105,7 @@ def claimed_seat(
 
 
 def spec_of(bot: Bot, program: str, endpoint: str = "") -> str:
-    """Return what plays for a bot, as `ClaimedSeat.spec` has it: nothing for a retired one."""
+    """Return the spec of a bot, as in `ClaimedSeat.spec`; "" for a retired bot."""
     if bot.status == "RETIRED":
         return ""
     if bot.kind == "builtin":
@@ -115,13 +116,13 @@ def spec_of(bot: Bot, program: str, endpoint: str = "") -> str:
 
 
 def seat_of(session: Session, bot: Bot) -> ClaimedSeat:
-    """Return a bot as it would be seated now."""
+    """Return the seat that a bot would get now."""
     plays = select(BotVersion).join(Bot, is_version_played()).where(Bot.id == bot.id)
     return claimed_seat(bot, version=session.scalar(plays) if bot.kind == "program" else None)
 
 
 def program_seat(session: Session, bot: Bot) -> ClaimedSeat | None:
-    """Return a bot as it would be seated if it is an upload that can play, else None."""
+    """Return the seat that a bot would get now if it is an upload that can play, else None."""
     if bot.kind != "program":
         return None
     seat = seat_of(session, bot)
@@ -129,5 +130,5 @@ def program_seat(session: Session, bot: Bot) -> ClaimedSeat | None:
 
 
 def settings_for_program(bot: Bot) -> dict[str, str]:
-    """Return the settings of a bot that its program or service is started with: the texts."""
+    """Return the settings that a bot's program or service is started with: those that are text."""
     return {name: value for name, value in bot.settings.items() if isinstance(value, str)}

@@ -1,4 +1,4 @@
-"""Whether this machine plays uploaded programs: one is packed, unpacked and run for a match."""
+"""Whether this machine plays uploaded programs: packs, unpacks and runs one for a match."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BROKEN: Final = "make sure that a program in the sandbox can run this Python: cw
 
 
 def look_at_programs(settings: HubSettings) -> Finding:
-    """Find out whether uploaded programs can be played here, by playing a match."""
+    """Check whether uploaded programs can be played here, by playing a match."""
     if problem := problem_of_sandbox(settings):
         return Finding("programs", False, False, f"{problem}{told_people(settings)}", NOT_NEEDED)
     fault = problem_of_match(settings.players)
@@ -40,9 +40,9 @@ def look_at_programs(settings: HubSettings) -> Finding:
 
 
 def look_at_limits(settings: HubSettings) -> Iterator[Finding]:
-    """Give a finding about each limit of programs, as measured; none where none can be run.
+    """Yield the measurement of each limit of programs; none if no programs can be run.
 
-    A site for strangers needs those of what its programs share.
+    A site for strangers requires the limits on resources that its programs share.
     """
     is_needed = bool(settings.public_url) and settings.hosting != "off"
     for limit in limits_of(settings):
@@ -51,7 +51,7 @@ def look_at_limits(settings: HubSettings) -> Iterator[Finding]:
 
 
 def told_people(settings: HubSettings) -> str:
-    """Return what doctor says of the uploads of people; nothing where they are taken."""
+    """Return the doctor's remark on players' uploads; "" if they are accepted."""
     if settings.hosting == "off":
         return "; players cannot upload any (CW_HOSTING=off)"
     return f"; players cannot upload any: {ELSEWHERE}" if why_off(settings) else ""
@@ -60,7 +60,7 @@ def told_people(settings: HubSettings) -> str:
 def problem_of_match(place: str = "") -> str | None:
     """Play a match with a program of the Python kit, as if it had been uploaded.
 
-    `place` is that of the players. Returns its first fault in words, None if it has none.
+    `place` is the address of the players. Returns the message of its first fault, or None.
     """
     kit = {name: file.read_bytes() for name, file in kits.files(GAME, "python").items()}
     bots = (BotSpec("program", "absent", ""), BotSpec("opponent", "builtin", "still"))

@@ -1,4 +1,4 @@
-"""The bots of people: registered, checked, sent into practice matches, retired."""
+"""People's bots: register, check, practise, retire."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from cw.hub.store.tables import (
 )
 
 CHECK: Final = "check_bot"
-"""The job that checks a bot: told the id of its row."""
+"""The job that checks a bot, given the id of its row."""
 
 MOST: Final = 10
-"""Bots of one user that are not retired."""
+"""Maximum number of bots of one user, not counting retired ones."""
 
 NO_PROGRAM: Final = "The bot is a web service: it has an address, and no versions."
 
@@ -44,28 +44,28 @@ ROTATED: Final = "The secret was rotated meanwhile. Load the page of the bot aga
 LONGEST_REASON: Final = 500
 
 ASKED: Final[tuple[BotStatus, ...]] = ("PENDING", "ACTIVE", "INACTIVE")
-"""How bots stand that are asked."""
+"""The statuses of bots that are called."""
 
 
 class NameTaken(UsageError):
-    """Another bot of the game bears this name, in whatever case, or has borne it."""
+    """Another bot of the game has, or had, this name, ignoring case."""
 
 
 class TooManyBots(CapacityError):
-    """A user has as many bots as one may have."""
+    """A user already has the maximum number of bots."""
 
 
 class WrongStatus(UsageError):
-    """A bot cannot do that as it is."""
+    """The bot's status does not allow this."""
 
 
 class Busy(CapacityError):
-    """A bot plays already."""
+    """Another change of the bot came first."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewBot:
-    """What a user says of a bot; the pages have checked it."""
+    """A user's input for a bot, validated by the pages."""
 
     game: str
     name: str
@@ -75,7 +75,7 @@ class NewBot:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A new bot, and its secret, "" for a program: nobody is told that again."""
+    """A new bot, and its secret, shown only once; "" for a program."""
 
     id: int
     bot_id: str
@@ -83,7 +83,7 @@ class Registered:
 
 
 class Checked(NamedTuple):
-    """A bot that is to be checked: the id of its row, and whether it is a program."""
+    """A bot to be checked: the id of its row, and whether it is a program."""
 
     id: int
     is_program: bool
@@ -98,10 +98,10 @@ def register(  # noqa: PLR0913 - as many things as there are to be said
     *,
     is_program: bool = False,
 ) -> Registered:
-    """Make a bot, PENDING until it is checked; a program has no secret, and no version yet.
+    """Register a bot, PENDING until it is checked; a program has no secret, and no version yet.
 
-    Twice, or by two at once: the unique key decides, and the others are told NameTaken. Raises
-    TooManyBots where the user has ten, also for the later of two at once.
+    Concurrent or repeated calls with one name: exactly one succeeds, the others raise NameTaken.
+    Raises TooManyBots if the user has ten, even with concurrent callers.
     """
     session.scalars(select(User.id).where(User.id == user_id).with_for_update(key_share=True)).one()
     mine = select(func.count()).where(Bot.user_id == user_id, Bot.status != "RETIRED")
@@ -115,9 +115,9 @@ def register(  # noqa: PLR0913 - as many things as there are to be said
 def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be said
     session: Session, clock: Clock, user_id: int, game: str, name: str, strategy: str
 ) -> int:
-    """Make a bot that is a built-in strategy, and always ACTIVE; return its id.
+    """Register a built-in strategy as a bot that is always ACTIVE; return its id.
 
-    Twice, or by two at once: NameTaken, as for others.
+    Raises NameTaken if the name exists. Concurrent callers: exactly one succeeds.
     """
     bot = new_bot(session, clock, user_id, NewBot(game, name, strategy), "builtin")
     bot.status = "ACTIVE"
@@ -125,7 +125,7 @@ def add_builtin(  # noqa: PLR0913, PLR0917 - as many things as there are to be s
 
 
 def free_bot_id(session: Session) -> str:
-    """Draw a name for outside of the database that no bot has."""
+    """Draw an unused public id for a bot."""
     while True:
         drawn = f"b_{secrets.token_hex(4)}"
         if session.scalar(select(Bot.id).where(Bot.bot_id == drawn)) is None:
@@ -133,7 +133,7 @@ def free_bot_id(session: Session) -> str:
 
 
 def new_bot(session: Session, clock: Clock, user_id: int, new: NewBot, kind: BotKind) -> Bot:
-    """Return the row of a bot, PENDING and without a secret."""
+    """Return the row of a new bot, PENDING and without a secret."""
     return Bot(
         bot_id=free_bot_id(session),
         game=new.game,
@@ -149,7 +149,7 @@ def new_bot(session: Session, clock: Clock, user_id: int, new: NewBot, kind: Bot
 
 
 def added(session: Session, bot: Bot) -> int:
-    """Add a row and return its id; raise NameTaken where the unique key of names says so."""
+    """Add a row and return its id; raise NameTaken if the name violates the unique key."""
     try:
         with session.begin_nested():
             session.add(bot)
@@ -170,7 +170,7 @@ def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
     reason: str,
     actor: str = "site",
 ) -> None:
-    """Give a bot another status, and note it."""
+    """Set the status of a bot, and record the change."""
     if bot.status != status:
         detail = {"from": bot.status, "to": status, "reason": reason[:LONGEST_REASON]}
         audit.note(session, clock, actor, "status", f"bot:{bot.bot_id}", detail=detail)
@@ -179,10 +179,10 @@ def change_status(  # noqa: PLR0913, PLR0917 - what is noted of a change
 
 
 def edit(session: Session, clock: Clock, view: BotView, endpoint: str, description: str) -> bool:
-    """Give a bot another address and description; return whether it must be checked again.
+    """Change the address and description of a bot; return whether it must be checked again.
 
-    Matches that are planned are played at the address that the bot had then. Twice: the same.
-    Raises WrongStatus for a bot that is suspended or retired.
+    Planned matches are played at the old address. Idempotent. Raises WrongStatus if the bot is
+    suspended or retired.
     """
     bot = may_change(session, view.id)
     if bot.description != description:
@@ -197,27 +197,27 @@ def edit(session: Session, clock: Clock, view: BotView, endpoint: str, descripti
 
 
 def keep_planned_address(session: Session, bot: Bot) -> None:
-    """Let the matches of a bot that are not over be played at the address that it has now."""
+    """Pin the unfinished matches of a bot to its current address."""
     not_over = select(Match.id).where(Match.finished_at.is_(None))
     seats = and_(
         MatchParticipant.bot_id == bot.id,
         MatchParticipant.match_id.in_(not_over),
-        # Of several changes the first one counts: the match was planned before it.
+        # The first of several changes counts, as the match was planned before it.
         MatchParticipant.endpoint.is_(None),
     )
     session.execute(update(MatchParticipant).where(seats).values(endpoint=bot.endpoint))
 
 
 def forget_planned_addresses(session: Session, bot: int) -> None:
-    """Forget the addresses that matches of a bot were planned with."""
+    """Clear the addresses that a bot's matches are pinned to."""
     seats = and_(MatchParticipant.bot_id == bot, MatchParticipant.endpoint.is_not(None))
     session.execute(update(MatchParticipant).where(seats).values(endpoint=None))
 
 
 def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str:
-    """Give a bot a new secret, which nobody is told again, and return it.
+    """Set a new secret for a bot, and return it, for the only time.
 
-    By two at once: one wins, and the other is told Busy. Raises WrongStatus as `edit` does.
+    Concurrent callers: one succeeds, the others raise Busy. Raises WrongStatus as `edit` does.
     """
     bot = may_change(session, view.id)
     if bot.kind != "url":
@@ -231,7 +231,7 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, view: BotView) -> str
 
 
 def give_secret(bot: Bot, sealer: Sealer, secret: str = "") -> str:
-    """Give a bot a secret, drawn unless one is given, and return it: nobody is told it again."""
+    """Set the secret of a bot, drawn unless given, and return it, for the only time."""
     bot.secret_version += 1
     secret = secret or secrets.token_hex(32)
     sealed = sealer.seal(secret.encode(), f"{bot.bot_id}.{bot.secret_version}")
@@ -240,7 +240,7 @@ def give_secret(bot: Bot, sealer: Sealer, secret: str = "") -> str:
 
 
 def may_change(session: Session, bot: int) -> Bot:
-    """Return the row of a bot, locked; raise WrongStatus for one that is suspended or retired."""
+    """Return the row of a bot, locked; raise WrongStatus if it is suspended or retired."""
     row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
     if row.status not in ASKED:
         raise wrong_status(row)
@@ -248,17 +248,17 @@ def may_change(session: Session, bot: int) -> Bot:
 
 
 def wrong_status(bot: Bot) -> WrongStatus:
-    """Say that a bot cannot do something as it is."""
+    """Return the error for a bot whose status does not allow something."""
     return WrongStatus(cannot(bot.status))
 
 
 def cannot(status: BotStatus) -> str:
-    """Return what is said of a bot that cannot do something as it is."""
+    """Return the message for a bot whose status does not allow something."""
     return f"The bot is {status}: it cannot do that."
 
 
 def begin_again(session: Session, clock: Clock, bot: Bot, actor: str) -> None:
-    """Let a bot be checked as if it were new."""
+    """Have a bot checked as if it were new."""
     bot.failures, bot.protocol_ok = 0, False
     if bot.check_due_at is not None:
         bot.check_due_at = clock()
@@ -269,18 +269,18 @@ def begin_again(session: Session, clock: Clock, bot: Bot, actor: str) -> None:
 
 
 def save_version(session: Session, clock: Clock, bot: int, upload: Upload) -> int:
-    """Add a version of a bot of a person, which plays once it has passed its check.
+    """Add a version of a person's bot, which plays once it has passed its check.
 
-    Returns its number. Raises WrongStatus for a bot that is no program, suspended or retired, and
-    CapacityError where it has as many versions as one may have.
+    Returns its number. Raises WrongStatus if the bot is not a program, suspended or retired, and
+    CapacityError if it has the maximum number of versions.
     """
     return versions.add(session, clock, changeable_program(session, bot), upload, "building")
 
 
 def use_version(session: Session, clock: Clock, view: BotView, number: int) -> None:
-    """Let an earlier version that has passed its check play, from the next match on.
+    """Make an earlier version that has passed its check play, from the next match on.
 
-    Raises UsageError for one that has not, and WrongStatus as `save_version` does.
+    Raises UsageError if it has not passed, and WrongStatus as `save_version` does.
     """
     bot = changeable_program(session, view.id)
     versions.ready(session, bot.id, number)
@@ -292,7 +292,7 @@ def use_version(session: Session, clock: Clock, view: BotView, number: int) -> N
 
 
 def changeable_program(session: Session, bot: int) -> Bot:
-    """Return the row of a program, locked; raise WrongStatus for what is none, or is out."""
+    """Return the row of a program, locked; raise WrongStatus if it cannot be changed."""
     row = may_change(session, bot)
     if row.kind != "program":
         raise WrongStatus(NO_PROGRAM)
@@ -300,7 +300,7 @@ def changeable_program(session: Session, bot: int) -> Bot:
 
 
 def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str) -> None:
-    """Take a bot out until it is restored. Twice: WrongStatus, as for one that is retired."""
+    """Suspend a bot until it is restored; raise WrongStatus if already suspended, or retired."""
     bot = by_bot_id(session, bot_id)
     if bot.status in ("SUSPENDED", "RETIRED"):
         raise wrong_status(bot)
@@ -308,7 +308,7 @@ def suspend(session: Session, clock: Clock, bot_id: str, reason: str, actor: str
 
 
 def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> Checked:
-    """Lift a suspension; return the bot, which is checked again. Twice: WrongStatus."""
+    """Lift a suspension; return the bot, to be checked. WrongStatus if it is not suspended."""
     bot = by_bot_id(session, bot_id)
     if bot.status != "SUSPENDED":
         raise wrong_status(bot)
@@ -319,7 +319,7 @@ def restore(session: Session, clock: Clock, bot_id: str, actor: str) -> Checked:
 
 
 def by_bot_id(session: Session, bot_id: str) -> Bot:
-    """Return the row of a bot, locked; raise UsageError if there is none."""
+    """Return the row of a bot, locked; raise UsageError if it does not exist."""
     query = select(Bot).where(Bot.bot_id == bot_id).with_for_update(key_share=True)
     bot = session.scalars(query).one_or_none()
     if bot is None:
@@ -328,9 +328,10 @@ def by_bot_id(session: Session, bot_id: str) -> Bot:
 
 
 def retire(session: Session, clock: Clock, bot: int, actor: str) -> bool:
-    """Take a bot out for good: its name and matches stay, address and secret go. Twice: False.
+    """Retire a bot for good; return False if it is retired already.
 
-    It loses the matches that are planned: nobody answers in them. The versions of a program go.
+    Its name and matches stay; its address, secret and versions go. It loses its planned matches, in
+    which nobody answers.
     """
     gone = {
         "status": "RETIRED",

@@ -15,7 +15,7 @@ from cw.hub.pages.names import natural_order
 from cw.hub.store.tables import Bot, BotKind, BotStatus, Match, MatchParticipant, User
 
 FIRST_GAME: Final = "code-battle"
-"""Whose bots are meant where an address names no game."""
+"""The game assumed if an address names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class BotView:
     reason: str
     checked_at: datetime | None
     checks: Sequence[Mapping[str, Any]]
-    """The steps of the last check: `step`, `ok`, and where not `problem` and `fix`."""
+    """The steps of the last check: `step`, `ok`, and if not ok `problem` and `fix`."""
     created_at: datetime
     secret_version: int
     check_due_at: datetime | None
@@ -43,7 +43,7 @@ class BotView:
     last_match: str | None = None
     last_match_at: datetime | None = None
     version: int | None = None
-    """The number of the version that plays; None for what is not a program, or has none yet."""
+    """The number of the version that plays; None if it is not a program, or has none yet."""
 
 
 def bots_of_user(session: Session, user_id: int) -> list[BotView]:
@@ -67,7 +67,7 @@ def bots_of_user(session: Session, user_id: int) -> list[BotView]:
 _BOTS, _USERS = Bot.__table__, User.__table__
 
 OF_USERS: Final = select(_BOTS, _USERS.c.username).join(_USERS, _USERS.c.id == _BOTS.c.user_id)
-"""The bots of users; made once, like the next ones, as many pages ask them."""
+"""The bots of users; built once, like the next statements, as many pages run them."""
 
 NAMED: Final = (
     OF_USERS.where(_BOTS.c.name_key == bindparam("name_key"))
@@ -79,9 +79,9 @@ WITH_ID: Final = OF_USERS.where(_BOTS.c.bot_id == bindparam("bot_id"))
 
 
 def find(session: Session, game: str | None, name: str) -> BotView | None:
-    """Return the bot of a user by its name in any case, None if there is none.
+    """Return the bot of a user by its name, ignoring case, or None.
 
-    Without a game: of Code Battle, or of the first by its name that has such a bot.
+    Without a game: that of Code Battle, or else of the first game by name that has such a bot.
     """
     wanted = {"name_key": name_key(name)}
     if game is None:
@@ -92,7 +92,7 @@ def find(session: Session, game: str | None, name: str) -> BotView | None:
 
 
 def find_by_id(session: Session, bot_id: str) -> BotView | None:
-    """Return the bot of a user by its name outside of the database, None if there is none."""
+    """Return the bot of a user by its public id, or None."""
     row = session.execute(WITH_ID, {"bot_id": bot_id}).one_or_none()
     return None if row is None else view_of(row, row.username or "")
 
@@ -128,5 +128,5 @@ def view_of(
 
 
 def name_key(name: str) -> str:
-    """Return the form in which two names are one."""
+    """Return the form in which names are compared."""
     return name.casefold()

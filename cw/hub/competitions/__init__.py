@@ -1,1 +1,1 @@
-"""Competitions: what all formats share; each folder in here is one format."""
+"""Competitions: code shared by all formats; each subfolder is one format."""

@@ -1,4 +1,4 @@
-"""When a competition begins and ends automatically: a start and an end among its events."""
+"""Automatic start and end of a competition, stored among its events."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ OCCURRED: Final[Mapping[CompetitionState, tuple[str, ...]]] = {
     "running": (START,),
     "over": (START, END),
 }
-"""What has occurred of a competition in a state, be it by itself or not."""
+"""The events that have occurred in each state, automatically or not."""
 
 PROBLEM: Final = "problem"
-"""In the data of a start: why the competition could not begin."""
+"""Key in the data of a start: why the competition could not begin."""
 
 NO_TIME: Final = "{} is not a time (try 2027-01-31T18:00)"
 PAST: Final = "the {} is in the past"
@@ -36,15 +36,15 @@ TURNED: Final = "it must end after its start"
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """When a competition begins and ends by itself; None: when somebody lets it."""
+    """When a competition begins and ends automatically; None: only by hand."""
 
     starts: datetime | None = None
     ends: datetime | None = None
     zone: str = "UTC"
-    """The time zone in which they were typed."""
+    """The time zone in which the dates were typed."""
 
     def check(self, now: datetime) -> None:
-        """Raise UsageError for a date in the past, and for an end before the start."""
+        """Raise UsageError if a date is in the past, or the end is not after the start."""
         for name, at in ((START, self.starts), (END, self.ends)):
             if at is not None and at <= now:
                 raise UsageError(PAST.format(name))
@@ -53,9 +53,9 @@ class Dates:
 
 
 def read_dates(starts: str, ends: str, zone: str) -> Dates:
-    """Return dates as they were typed in a time zone; "" for none.
+    """Parse dates typed in a time zone; "" for none.
 
-    Raises UsageError for what is not a time, and for an unknown zone.
+    Raises UsageError for an invalid time or an unknown zone.
     """
     if zone_named(zone) is None:
         raise UsageError(UNKNOWN_ZONE)
@@ -63,7 +63,7 @@ def read_dates(starts: str, ends: str, zone: str) -> Dates:
 
 
 def read_date(text: str, zone: str) -> datetime | None:
-    """Return a date as it was typed in a time zone, None for ""; raise UsageError for no date."""
+    """Parse a date typed in a time zone; None for "". Raises UsageError if it is invalid."""
     if not text:
         return None
     at = moment_in(text, zone)
@@ -73,17 +73,17 @@ def read_date(text: str, zone: str) -> datetime | None:
 
 
 def field_text(at: datetime | None, zone: str) -> str:
-    """Return a date as a field of a form shows it in a time zone; "" for none."""
+    """Return a date as a form field in a time zone; "" for None."""
     return "" if at is None else f"{at.astimezone(zone_named(zone)):%Y-%m-%dT%H:%M}"
 
 
 def dates_of(session: Session, competition: int) -> Dates:
-    """Return when a competition begins and ends by itself, of what has not occurred."""
+    """Return a competition's automatic dates that have not occurred yet."""
     return dates_of_all(session, [competition])[competition]
 
 
 def dates_of_all(session: Session, competitions: Collection[int]) -> Mapping[int, Dates]:
-    """Return the same of several competitions, by their ids; of tournaments what is announced."""
+    """Return the pending dates of several competitions by id; only announced events count."""
     query = (
         select(Event.competition_id, Event.kind, Event.at)
         .where(Event.competition_id.in_(competitions), *IS_PLANNED, Event.announced)
@@ -103,11 +103,11 @@ IS_PLANNED: Final = (
     Event.group_id.is_(None),
     Event.applied_at.is_(None),
 )
-"""Whether an event is the start or the end of a whole competition that has not occurred."""
+"""Conditions for a pending start or end of a whole competition."""
 
 
 def put(session: Session, competition: int, dates: Dates) -> None:
-    """Write when a competition begins and ends by itself, in place of what was planned before."""
+    """Replace the pending dates of a competition."""
     session.execute(delete(Event).where(Event.competition_id == competition, *IS_PLANNED))
     for kind, at in ((START, dates.starts), (END, dates.ends)):
         if at is not None:
@@ -117,14 +117,14 @@ def put(session: Session, competition: int, dates: Dates) -> None:
 
 
 def settle(session: Session, clock: Clock, competition: int, state: CompetitionState) -> None:
-    """Let what was planned have occurred, once a competition is in a state without it."""
+    """Mark pending dates as applied once a competition has reached their state by other means."""
     of_it = (Event.competition_id == competition, *IS_PLANNED)
     settled = Event.kind.in_(OCCURRED.get(state, ()))
     session.execute(update(Event).where(*of_it, settled).values(applied_at=clock()))
 
 
 def problem_of(session: Session, competition: int) -> str:
-    """Return why a competition could not begin at its last start; "" if it could."""
+    """Return why a competition could not begin at its last start, or ""."""
     occurred = (Event.kind == START, Event.applied_at.is_not(None))
     data = session.scalar(
         select(Event.data)

@@ -1,4 +1,4 @@
-"""What a competition says of itself: Markdown of its organiser, as pages and links show it."""
+"""A competition's description: Markdown by its organiser, for pages and link previews."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from cw.errors import UsageError
 from cw.web.documents.markdown import MARKDOWN, begin_headings_at, link_to, rendered
 
 LONGEST: Final = 4000
-"""Characters of a description."""
+"""Maximum length of a description, in characters."""
 
 LONGEST_SENTENCE: Final = 200
-"""Characters of its first sentence, where links are shared."""
+"""Maximum length of its first sentence in link previews, in characters."""
 
 HEADINGS: Final = 2
-"""The level of its highest heading, as the page has one of its own."""
+"""The level of its highest heading, below the page's own."""
 
 UNSEEN: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Controls, halves of characters, and what turns the direction of writing."""
+"""Control characters, lone surrogates, and characters that change the writing direction."""
 
 PLACES: Final = re.compile("https?://|/(?!/)")
-"""How the addresses begin to which its links may lead: of other sites, or of this one."""
+"""Allowed beginnings of link targets: other sites, or this one."""
 
 NEXT_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])")
 
 
 def checked(text: str) -> str:
-    """Return a description as it is kept; raise UsageError for one that cannot be."""
+    """Return a description in stored form; raise UsageError if it is invalid."""
     text = re.sub("\r\n?", "\n", text).strip()
     if len(text) > LONGEST:
         raise UsageError(f"the description has {len(text):,} characters, more than {LONGEST:,}")
@@ -45,7 +45,7 @@ def checked(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def as_html(text: str) -> Markup:
-    """Return a description as HTML: tags in it are text, and links lead to web pages alone."""
+    """Return a description as HTML; tags become text, and links lead only to web pages."""
     tokens = MARKDOWN.parse(text)
     link_to(tokens, place_of)
     begin_headings_at(tokens, HEADINGS)
@@ -53,15 +53,15 @@ def as_html(text: str) -> Markup:
 
 
 def place_of(target: str) -> str | None:
-    """Return an address to which a link may lead, None for any other."""
+    """Return an address if links to it are allowed, or None."""
     return target if PLACES.match(target) else None
 
 
 @lru_cache(maxsize=256)
 def first_sentence(text: str) -> str:
-    """Return the first sentence of the first paragraph in plain words, cut off where it is long.
+    """Return the first sentence of the first paragraph as plain text, shortened if it is long.
 
-    "" for a description without a paragraph.
+    Returns "" if there is no paragraph.
     """
     tokens = MARKDOWN.parse(text)
     paragraphs = (
@@ -74,7 +74,7 @@ def first_sentence(text: str) -> str:
 
 
 def plain(tokens: Sequence[Token]) -> str:
-    """Return words without their marks."""
+    """Return the text of tokens without markup."""
     return "".join(token.content or " " * (token.type in BREAKS) for token in tokens)
 
 

@@ -1,4 +1,4 @@
-"""Looks whether the games that competitions play are installed on this machine."""
+"""Checks that the games played by competitions are installed on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cw.hub.store.database import Database
 
 
 def look_at_games(settings: HubSettings) -> Finding:
-    """Name the games of other packages, and those that are played and not installed here."""
+    """List the games of other packages, and games that are played but not installed here."""
     with closing(Database(settings.database)) as database, database.reading() as session:
         everything = competitions.everything(session)
     games = game_entries()

@@ -1,4 +1,4 @@
-"""Who sees a competition: everybody, and a draft its organisers alone, as a preview."""
+"""Visibility of competitions: public, or for drafts a preview for organisers."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from cw.hub.competitions.verbs import CompetitionFacts
 
 
 def is_shown(competition: CompetitionFacts) -> bool:
-    """Return whether the one who asks sees a competition: a draft is for admins alone."""
+    """Return whether the requester may see a competition; drafts are for admins only."""
     return competition.state != "draft" or actor().is_admin

@@ -1,7 +1,7 @@
-"""A format: all that the hub knows of one way to hold competitions.
+"""A format: everything the hub knows about one way to hold competitions.
 
-A site is put together from its formats (`cw/hub/site/formats.py`). What a format does not need
-keeps its default; docs/add-a-format.md makes a small one step by step.
+A site is composed of its formats (`cw/hub/site/formats.py`). Fields that a format does not need
+keep their defaults; docs/add-a-format.md builds a small format step by step.
 """
 
 from __future__ import annotations
@@ -39,122 +39,120 @@ from cw.hub.pages.parts import Application, Family
 from cw.hub.store.tables import Bot, CompetitionState
 
 Planning: TypeAlias = Callable[[Session, Clock], object]
-"""Makes the rows of the matches that are due, in one transaction of a tick; twice, late and by two
-at once it makes them once."""
+"""Creates the rows of due matches, in one transaction of a tick. Idempotent, also if late or
+concurrent.
+"""
 
 Settings: TypeAlias = Mapping[str, Any]
 
 Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings, str], object]
-"""Checks and keeps settings of a competition, by somebody; raises UsageError for what cannot be."""
+"""Checks and saves settings of a competition, for an actor; raises UsageError if invalid."""
 
 Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState, str], object]
-"""Lets a competition be planned, run, pause or be over, by somebody; raises UsageError where it
-cannot be."""
+"""Sets the state of a competition, for an actor; raises UsageError if that is impossible."""
 
 Scheduling: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Dates, str], object]
-"""Sets when a competition begins and ends by itself, by somebody; raises UsageError for what cannot
-be."""
+"""Sets when"""
 
 Creating: TypeAlias = Callable[[Session, Clock, "Format", "NewCompetition", str], CompetitionFacts]
-"""Creates a competition as a form asks for it; raises UsageError for what cannot be."""
+"""Creates a competition from a form; raises UsageError if it is invalid."""
 
 Showing: TypeAlias = Callable[[Session, "Format", CompetitionFacts], dict[str, str]]
-"""Returns what stands in the fields of the form of another competition like one."""
+"""Returns the field values of a form that copies a competition."""
 
 Verifying: TypeAlias = Callable[[Session, float], Iterable[str]]
-"""Names each difference between what was kept of results and what the matches say, if it is larger
-than a tolerance."""
+"""Yields each difference above a tolerance between stored results and the matches."""
 
 Entering: TypeAlias = Callable[[Session, int], object]
-"""Lets a new bot of a person, by the id of its row, take part in the competitions of its game."""
+"""Enters a user's new bot, by the id of its row, in the competitions of its game."""
 
 HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting | None]
-"""Returns how the program of a bot is run, None for a bot that is not of this format."""
+"""Returns how to run a bot's program, or None for a bot outside this format."""
 
 Beginning: TypeAlias = Callable[[Session, Clock, Settings], object]
-"""Makes what a new site has of this format, with some settings. Twice: it stays as it is."""
+"""Creates what a new site needs of this format, from settings. Idempotent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Who has one of the first places of a competition."""
+    """The holder of one of a competition's top places."""
 
     rank: int
     name: str
     owner: str | None
-    """The username; None where that was deleted, and for teams."""
+    """The username; None for deleted users and for teams."""
     picture: str | None
     """The SHA-256 of the owner's picture."""
     figure: str
-    """What the place was given for, in few words."""
+    """The reason for the place, in a few words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeCard:
-    """What the home page shows of a competition, beside what is being played."""
+    """A competition on the home page, besides its running matches."""
 
     address: Callable[[CompetitionFacts], str] | None = None
-    """Returns the address of its page; None for that of its game."""
+    """Returns the address of its page; None: use that of its game."""
     leaders: Callable[[Session, int], Sequence[Place]] = lambda _session, _id: ()
-    """Returns its first places, by the id of the competition."""
+    """Returns its top places, by the competition's id."""
     next_at: Callable[[Session, Clock, CompetitionFacts], datetime | None] | None = None
-    """Returns when its next match is due, where no game is planned yet."""
+    """Returns when its next match is due, if no match is planned yet."""
     ended_at: Callable[[Session, int], datetime | None] | None = None
-    """Returns when it ended, by the id of the competition, so that its winners stay to be seen."""
+    """Returns when it ended, by the competition's id; its winners stay visible for a while."""
     idle: str = ""
-    """What is said between two matches; "" for the time of the next one."""
+    """Text shown between two matches; "": show the time of the next one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileCard:
-    """What the profile of a person shows of a format."""
+    """A format's contribution to a user's profile."""
 
     part: Callable[[Session, int, str], Markup]
-    """Returns a part of the page, by the id and the name of the user."""
+    """Returns a part of the page, given the user's id and name."""
     line: Callable[[Session, int], tuple[str, str]] | None = None
-    """Returns a figure for the top of the page and for the small card: its name and value."""
+    """Returns the label and value of a figure at the top of the page and on the small card."""
     head: Callable[[], Markup] = Markup
-    """Returns what stands in the head of the page, such as scripts."""
+    """Returns content for the page's head, such as scripts."""
     settings: Callable[[Session, int], Markup] | None = None
-    """Returns a part of the Settings page, by the id of the user."""
+    """Returns a part of the Settings page, given the user's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotPart:
-    """What the page of a bot shows of a format."""
+    """A format's contribution to a bot's page."""
 
     sentence: Markup = NOTHING
-    """Says to its owner how it takes part; nothing for a bot that does not."""
+    """Tells the owner how the bot takes part; empty for a bot that does not."""
     head: Markup = NOTHING
-    """For the head of the page, such as scripts."""
+    """Content of the page's head, such as scripts."""
     top: Markup = NOTHING
-    """Before what its owner sees."""
+    """Shown above the owner's section."""
     bottom: Markup = NOTHING
-    """After that."""
+    """Shown below the owner's section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotCard:
-    """What pages show of bots in a format."""
+    """A format's contributions about bots."""
 
     part: Callable[[Session, BotView, bool], BotPart]
-    """Returns a part of the page of a bot; for everybody, or for its owner and admins."""
+    """Returns a part of a bot's page, for the public or for its owner and admins."""
     standing: Callable[[Session, BotView], BotStanding | None] = lambda _session, _bot: None
-    """Returns how a bot stands, for the API; None where it takes no part."""
+    """Returns a bot's standing for the API; None if it does not take part."""
     ratings: Callable[[Session, int], Mapping[int, float]] = lambda _session, _user: {}
-    """Returns the ratings of the bots of a user, by the ids of their rows."""
+    """Returns the ratings of a user's bots, by row id."""
 
 
 def change(
     _session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings, _actor: str
 ) -> None:
-    """Refuse all settings: there are none."""
+    """Reject all settings: the format has none."""
     raise UsageError(f"{facts.format}/{facts.slug} has no settings, not even {', '.join(values)}")
 
 
 @dataclass(frozen=True, slots=True)
 class NewCompetition:
-    """A competition that a form asks for."""
+    """A competition requested by a form."""
 
     game: str
     title: str
@@ -167,7 +165,7 @@ class NewCompetition:
 def create(
     session: Session, clock: Clock, format_: Format, wanted: NewCompetition, actor: str
 ) -> CompetitionFacts:
-    """Create a competition, a draft, with its settings; raise UsageError for what cannot be."""
+    """Create a draft competition with its settings; raise UsageError if they are invalid."""
     facts = competitions.new(
         session,
         clock,
@@ -184,7 +182,7 @@ def create(
 
 
 def texts(_session: Session, format_: Format, facts: CompetitionFacts) -> dict[str, str]:
-    """Return the settings of a competition as they stand in the fields of a form."""
+    """Return a competition's settings as form field values."""
     return show_all(format_.fields, facts.settings)
 
 
@@ -195,7 +193,7 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Let a competition be planned, run, pause or be over."""
+    """Set a competition's state."""
     competitions.set_state(session, clock, facts.id, state, actor)
 
 
@@ -204,68 +202,70 @@ class Format:
     """One way to hold competitions."""
 
     kind: Kind
-    """Its matches: claimed, seated, finished and shown its way; its name is the format's."""
+    """The traits of its matches (claim, seats, results, display); its name is the format's."""
     plan: Planning
     takes_bots: bool = False
-    """Whether bots of people take part, so that they may be registered for its games."""
+    """Whether users' bots take part, and so may be registered for its games."""
     change: Changing = change
     steer: Steering = steer
     begin: Beginning | None = None
     about: str = ""
-    """Says in a sentence what is played, where one is created; "" for a format that no page
-    creates."""
+    """A sentence about the format, shown when creating a competition; "" for a format that no page
+    creates.
+    """
     fields: Sequence[SettingField] = ()
-    """Its settings, as forms ask for them."""
+    """Its settings as form fields."""
     create: Creating = create
     texts: Showing = texts
     schedule: Scheduling = competitions.set_dates
     has_events: bool = False
-    """Whether its competitions have events of their own, with start and end among them, which it
-    sees to itself."""
+    """Whether its competitions have their own events, including start and end, and apply them
+    themselves.
+    """
     led_at: Callable[[CompetitionFacts], str] | None = None
-    """Returns the address of the page on which a competition is led; None for that of all."""
+    """Returns the address of a competition's host page; None: use the common page."""
     hosts_at: Callable[[str], str] | None = None
-    """Returns the address at which hosts are added and removed, by the slug; None without hosts."""
+    """Returns the address for adding and removing hosts, by slug; None: no hosts."""
     enter: Entering | None = None
     verify: Verifying | None = None
-    """Verifies what it has made of results, after a back-up was restored."""
+    """Verifies stored results after a backup was restored."""
     has_maps: bool = False
-    """Whether it plays on maps that come with a game, which a site stores when it begins."""
+    """Whether it uses the maps that come with a game, which a new site stores."""
     hosting_of: HostingOf | None = None
-    """Says how the programs of its bots are run."""
+    """Returns how its bots' programs run."""
     home: HomeCard = HomeCard()
     bot: BotCard | None = None
     profile: ProfileCard | None = None
     news: News | None = None
-    """Gives what happened lately, for the feed of the site."""
+    """Returns recent news for the site's feed."""
     pages: Sequence[Family] = ()
     api: Sequence[Operation] = ()
-    """Its routes of the API."""
+    """Its API routes."""
     install: Callable[[Application], object] | None = None
-    """Prepares the application for its pages."""
+    """Prepares an application for its pages."""
     jobs: Mapping[str, Job] = field(default_factory=dict)
-    """By name what its messages ask for, beside matches."""
+    """Handlers of its queue messages, besides matches, by name."""
     chores: Mapping[str, Chore] = field(default_factory=dict)
-    """By what they delete each day."""
+    """Daily clean-up tasks, by what they delete."""
 
     @property
     def name(self) -> str:
-        """As in commands, addresses and rows."""
+        """Its name in commands, addresses and rows."""
         return self.kind.name
 
 
 def kinds_of(formats: Sequence[Format]) -> Kinds:
-    """Return the kinds of matches of some formats, practice, challenges, and comparisons."""
+    """Return the match kinds of some formats, of practice, challenges and comparisons."""
     return Kinds((PRACTICE, CHALLENGE, COMPARISON, *(format_.kind for format_ in formats)))
 
 
 def format_named(formats: Sequence[Format], name: str) -> Format | None:
-    """Return a format by its name, None if there is none."""
+    """Return a format by name, or None."""
     return next((format_ for format_ in formats if format_.name == name), None)
 
 
 def competing(formats: Sequence[Format]) -> Competing:
-    """Return how bots of people compete in some formats."""
+    """Return how users' bots compete in some formats."""
     names = [format_.name for format_ in formats if format_.takes_bots]
     entries = [format_.enter for format_ in formats if format_.enter is not None]
     cards = [format_.bot for format_ in formats if format_.bot is not None]
@@ -281,7 +281,7 @@ def competing(formats: Sequence[Format]) -> Competing:
 
 
 def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
-    """Return what says how the programs of bots are run: their format, or as those of no team."""
+    """Return a lookup of how bots' programs run: by their format, or as those of no team."""
     rules = [format_.hosting_of for format_ in formats if format_.hosting_of is not None]
 
     def hosting_of(session: Session, bot: Bot) -> BotHosting:
@@ -293,7 +293,7 @@ def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
 
 
 def standing_in(formats: Sequence[Format], session: Session, bot: BotView) -> BotStanding | None:
-    """Return how a bot stands in the first format that has a standing of it; None in none."""
+    """Return a bot's standing in the first format that has one, or None."""
     cards = [format_.bot for format_ in formats if format_.bot is not None]
     standings = (card.standing(session, bot) for card in cards)
     return next((standing for standing in standings if standing is not None), None)

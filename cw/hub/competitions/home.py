@@ -1,4 +1,4 @@
-"""What the home page tells of each competition: what is on now, what is next, who leads."""
+"""Competitions on the home page: running matches, next matches, leaders."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from cw.hub.pages.parts import address_of
 from cw.hub.store.tables import Competition, Match
 
 OPEN_STATES: Final = ("planned", "running", "paused")
-"""The states of competitions that are told of."""
+"""The states of the competitions shown."""
 
 ENDED_FOR: Final = timedelta(days=14)
-"""How long the winners of a competition that is over are shown."""
+"""How long the winners of a finished competition are shown."""
 
 MOST_OF_A_FORMAT: Final = 6
-"""Competitions of one format that are told of, the latest."""
+"""Maximum number of competitions shown per format, latest first."""
 
 MOST_ENDED: Final = 5
-"""The latest competitions that are over, of which some are shown."""
+"""Number of the latest finished competitions to consider."""
 
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """A competition as the home page tells of it."""
+    """A competition on the home page."""
 
     competition: CompetitionFacts
     home: HomeCard
     playing: int
-    """Matches that are being played."""
+    """Number of running matches."""
     match_id: str | None
-    """The one that was begun last."""
+    """The match that began last."""
     next_at: datetime | None
-    """When the next one is planned, or the competition begins; None where no time is known."""
+    """When the next match is planned or the competition begins; None if unknown."""
     places: tuple[Place, ...]
 
     @property
     def address(self) -> str:
-        """The address of its page, or that of its game."""
+        """The address of its page, or of its game's page."""
         if self.home.address is None:
             return address_of("games.about", game=self.competition.game)
         return self.home.address(self.competition)
@@ -55,7 +55,7 @@ class Top:
 def tops(
     session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
 ) -> list[Top]:
-    """Return the latest of each format that go on, of a game or of all, as they were made."""
+    """Return the latest open competitions of each format (of one game), in order of creation."""
     homes = {format_.name: format_.home for format_ in formats}
     newest_first = func.row_number().over(
         partition_by=Competition.format, order_by=Competition.id.desc()
@@ -78,7 +78,7 @@ def tops(
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A competition that has ended lately."""
+    """A recently finished competition."""
 
     competition: CompetitionFacts
     address: str
@@ -87,7 +87,7 @@ class Ended:
 
 
 def ended(session: Session, clock: Clock, formats: Sequence[Format]) -> list[Ended]:
-    """Return the competitions that have ended lately and have winners, the latest first."""
+    """Return recently finished competitions that have winners, latest first."""
     homes = {format_.name: format_.home for format_ in formats}
     latest = (
         select(Competition)
@@ -102,7 +102,7 @@ def ended(session: Session, clock: Clock, formats: Sequence[Format]) -> list[End
 
 
 def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> Ended | None:
-    """Return what is shown of a competition that is over; None where it says not since when."""
+    """Return a finished competition for display, or None if it has no end time or no page."""
     at = home.ended_at(session, competition.id) if home.ended_at else None
     if at is None or home.address is None:
         return None
@@ -111,7 +111,7 @@ def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) ->
 
 
 def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard) -> Top:
-    """Return what is told of a competition."""
+    """Return a competition for display."""
     playing = session.scalars(
         select(Match.match_id)
         .where(Match.competition_id == competition.id, Match.state == "in_progress")
@@ -130,9 +130,9 @@ def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: 
 def next_of(
     session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard
 ) -> datetime | None:
-    """Return when the next match of a competition is planned, or due; None where that is open.
+    """Return when the next match of a competition is planned or due, or None if unknown.
 
-    Of one that is planned: when it begins.
+    For a planned competition: when it begins.
     """
     if competition.state == "planned":
         return dates_of(session, competition.id).starts

@@ -1,4 +1,4 @@
-"""The maps that matches are played on: those that come with a game, taken in turn."""
+"""The maps of matches: those that come with a game, used in turn."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cw.hub.store.tables import Map
 from cw.hub.store.upsert import insert_missing
 
 MOST_PLAYERS: Final = 8
-"""For which a game is asked for maps."""
+"""Maximum number of players for which a game is asked for maps."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredMap:
-    """A map of a game, and the bytes of its file."""
+    """A game's map, with the content of its file."""
 
     game: str
     players: int
@@ -35,17 +35,17 @@ class StoredMap:
 
     @property
     def key(self) -> str:
-        """The key of its body in the object store."""
+        """The key of its content in the object store."""
         return key_of(self.map_id)
 
 
 def key_of(map_id: str) -> str:
-    """Return the key of the body of a map in the object store."""
+    """Return the key of a map's content in the object store."""
     return f"maps/{map_id}.json"
 
 
 def library(game: str) -> Iterator[StoredMap]:
-    """Give the maps that come with a game; none for a game that is not played on maps."""
+    """Yield the maps that come with a game; none for games without maps."""
     if game_entry(game).maps is None:
         return
     maker = load_map_maker(game)
@@ -55,17 +55,17 @@ def library(game: str) -> Iterator[StoredMap]:
 
 
 def numbers_of_players(game: str) -> list[int]:
-    """Return the numbers of players that a game allows, as far as matches of bots are made."""
+    """Return the numbers of players that a game allows, within the limits for bot matches."""
     return [number for number in load_game(game).rules.seats if 2 <= number <= MOST_PLAYERS]
 
 
 def stored_names(session: Session, game: str) -> set[str]:
-    """Return the maps of a game that have a row."""
+    """Return the names of a game's maps that have a row."""
     return set(session.scalars(select(Map.map_id).where(Map.game == game)))
 
 
 def put(session: Session, maps: Iterable[StoredMap]) -> None:
-    """Make the rows of maps. Twice, or by two at once: what is there stays."""
+    """Create the rows of maps. Idempotent, also when called concurrently; existing rows stay."""
     rows = [
         {
             "map_id": one.map_id,
@@ -83,7 +83,7 @@ def put(session: Session, maps: Iterable[StoredMap]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FoundMap:
-    """A map as everybody may know it."""
+    """The public data of a map."""
 
     map_id: str
     game: str
@@ -95,12 +95,12 @@ class FoundMap:
 
     @property
     def key(self) -> str:
-        """The key of its body in the object store."""
+        """The key of its content in the object store."""
         return key_of(self.map_id)
 
 
 def find(session: Session, map_id: str) -> FoundMap | None:
-    """Return a map, None if there is none of that name."""
+    """Return a map by name, or None."""
     row = session.get(Map, map_id)
     if row is None:
         return None
@@ -115,9 +115,9 @@ def numbers_with_maps(session: Session, game: str) -> tuple[int, ...]:
 
 
 def last_uses(session: Session, game: str, players: int) -> list[tuple[str, float | None]]:
-    """Return the maps of a game for a number of players, each with the Unix time of its last use.
+    """Return a game's maps for a number of players, each with the Unix time of its last use.
 
-    The table alone decides which there are: a map is taken out of turn by deleting its row.
+    The table is authoritative: to retire a map, delete its row.
     """
     of_game = (Map.game == game, Map.players == players)
     rows = session.execute(select(Map.map_id, Map.last_used_at).where(*of_game))
@@ -127,11 +127,11 @@ def last_uses(session: Session, game: str, players: int) -> list[tuple[str, floa
 def longest_unused(
     uses: Sequence[tuple[str, float | None]],
 ) -> Sequence[tuple[str, float | None]]:
-    """Return the half of some maps that was not used for longest, those never used first."""
+    """Return the least recently used half of some maps, never used ones first."""
     ordered = sorted(uses, key=lambda use: (use[1] is not None, use[1] or 0.0, use[0]))
     return ordered[: (len(ordered) + 1) // 2]
 
 
 def note_use(session: Session, map_id: str, now: datetime) -> None:
-    """Note that a match is made on a map. Twice: used later."""
+    """Record the use of a map. A repeated call updates the time."""
     session.execute(update(Map).where(Map.map_id == map_id).values(last_used_at=now))

@@ -1,4 +1,4 @@
-"""The periods that charts over time can be limited to."""
+"""Selectable periods of charts over time."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ PERIODS: Final[Mapping[str, tuple[str, timedelta | None]]] = {
     "1y": ("Last year", timedelta(days=365)),
     "all": ("All time", None),
 }
-"""By their name in addresses: what they are called, and how long they are."""
+"""Label and length of each period, by its name in addresses."""

@@ -1,4 +1,4 @@
-"""The form in which organisers choose the picture of a competition, or remove it."""
+"""The form in which organisers set or remove a competition's picture."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ REMOVED: Final = "The picture was removed."
 
 
 def change_picture_of(facts: CompetitionFacts, owner: str, actor: str) -> None:
-    """Keep the picture of the form, or none, and let the next page say so.
+    """Save or remove the picture as the form requests, and confirm it on the next page.
 
-    `owner` is whose picture is read, `actor` who is noted in the audit. Raises UsageError, in a
-    sentence, for a file that is no picture.
+    `owner` is the uploader of the picture, `actor` the name in the audit. Raises UsageError with a
+    message if the file is not a picture.
     """
     hub, is_removed = resources(), "remove" in request.form
     picture = None if is_removed else uploads.keep_upload(owner, "wide")

@@ -1,4 +1,4 @@
-"""The fields with which a form asks for the settings of a format."""
+"""Form fields for the settings of a format."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ OPTIONS_HINT: Final = 'A JSON object such as {"size": 5}. Default: the usual opt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingField:
-    """A setting of a format, as a form asks for it."""
+    """A setting of a format as a form field."""
 
     name: str
-    """As in the settings of a competition, and in `cw hub competition set`."""
+    """As in a competition's settings, and in `cw hub competition set`."""
     label: str
     hint: str = ""
-    """What it does, and what it is when the field is left empty."""
+    """What it does, and its value if the field is left empty."""
     kind: Literal["text", "choice", "flag", "json"] = "text"
     choices: Sequence[str] = ()
-    """Of a field of kind `choice`; the first is the default."""
+    """For a field of kind `choice`; the first is the default."""
 
     def read(self, text: str) -> Any:
-        """Return the value of a setting from its text; raise UsageError for what is not JSON."""
+        """Parse a setting's value; raise UsageError if it is not JSON."""
         if self.kind == "flag":
             return text == "true"
         if self.kind != "json":
@@ -38,7 +38,7 @@ class SettingField:
             raise UsageError(f'{self.label} must be a JSON object, such as {{"size": 5}}') from None
 
     def show(self, value: Any) -> str:
-        """Return the text that stands in the form for a value; "" for none."""
+        """Return a value as form text; "" for None."""
         if value is None:
             return ""
         if self.kind == "json":
@@ -51,9 +51,9 @@ class SettingField:
 
 
 def read_all(fields: Sequence[SettingField], typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a form; what was left empty is not set, and a flag is false.
+    """Parse the settings of a form; empty fields are left unset, and flags are false.
 
-    Raises UsageError, in a sentence with the label of its field, for what cannot be read.
+    Raises UsageError, naming the field's label, for an invalid value.
     """
     return {
         field.name: field.read(typed.get(field.name, "").strip())
@@ -63,5 +63,5 @@ def read_all(fields: Sequence[SettingField], typed: Mapping[str, str]) -> dict[s
 
 
 def show_all(fields: Sequence[SettingField], settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts that stand in a form for settings."""
+    """Return settings as form texts."""
     return {field.name: field.show(settings.get(field.name)) for field in fields}

@@ -1,4 +1,4 @@
-"""Begins and ends competitions at their times."""
+"""Starts and ends competitions on schedule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.hub.competitions.format import Format, format_named
 from cw.hub.store.tables import Competition, CompetitionState, Event
 
 ACTOR: Final = "timetable"
-"""Who does it, in the audit."""
+"""The actor in the audit."""
 
 CAN_OCCUR: Final = or_(
     and_(Event.kind == START, Competition.state == "planned"),
@@ -25,10 +25,10 @@ CAN_OCCUR: Final = or_(
 
 
 def sweep(session: Session, clock: Clock, formats: Sequence[Format]) -> None:
-    """Let competitions begin and end whose time has come. Twice, or by two at once: once.
+    """Start and end competitions that are due. Idempotent, also when called concurrently.
 
-    One that cannot begin is a draft again, and its page says why. Formats with events of their own
-    see to that themselves.
+    A competition that cannot begin becomes a draft again, and its page says why. Formats with their
+    own events handle these themselves.
     """
     names = [format_.name for format_ in formats if not format_.has_events]
     due = (
@@ -42,7 +42,7 @@ def sweep(session: Session, clock: Clock, formats: Sequence[Format]) -> None:
 
 
 def apply(session: Session, clock: Clock, formats: Sequence[Format], event_id: int) -> None:
-    """Let an event occur, unless somebody else just did."""
+    """Apply an event, unless another caller just did."""
     row = competitions.lock(session, session.get_one(Event, event_id).competition_id)
     event = session.get(Event, event_id, populate_existing=True)
     format_ = format_named(formats, row.format)

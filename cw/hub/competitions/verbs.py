@@ -1,4 +1,4 @@
-"""Competitions: a game and a format each; made, set, paused and resumed by the operator."""
+"""Competitions, each with a game and a format: creation, settings and states."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ STEERED: Final[Mapping[str, CompetitionState]] = {
     "paused": "paused",
     "over": "over",
 }
-"""The states to which somebody may bring a competition, as forms send them."""
+"""The states that a form may set."""
 
 LONGEST_TITLE: Final = 80
 SINCE: Final = "since"
-"""The setting that says since when a competition has been running, as ISO 8601."""
+"""The setting with the time since when a competition has been running, as ISO 8601."""
 
 
 class NoSuchCompetition(UsageError):
-    """There is no competition of that name."""
+    """There is no competition with this name."""
 
 
 class CompetitionTaken(UsageError):
-    """There is a competition of this format and name already."""
+    """There is already a competition with this format and slug."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompetitionFacts:
-    """A competition as it is."""
+    """The data of a competition."""
 
     id: int
     slug: str
@@ -58,19 +58,19 @@ class CompetitionFacts:
     created_at: datetime
     seed: int
     revision: int = 0
-    """Rises with every change that its pages show."""
+    """Increases with every change to its pages."""
     last_seq: int = 0
-    """How many results were rated."""
+    """The number of rated results."""
     description: str = ""
     """Markdown."""
     zone: str = "UTC"
     """The time zone in which its hosts enter times."""
     picture: str | None = None
-    """The SHA-256 of what stands for it in lists and links."""
+    """The SHA-256 of its picture in lists and links."""
 
     @property
     def since(self) -> datetime | None:
-        """Since when it has been running; None before its first start."""
+        """Since when it has been running, or None before its first start."""
         moment = self.settings.get(SINCE)
         return None if moment is None else datetime.fromisoformat(moment)
 
@@ -93,11 +93,11 @@ BY_SLUG: Final = select(
     _COLUMNS.zone,
     _COLUMNS.picture,
 ).where(_COLUMNS.format == bindparam("format"), _COLUMNS.slug == bindparam("slug"))
-"""A competition by its format and slug: made once, as many pages ask it."""
+"""A competition by format and slug. Built once, because many pages run it."""
 
 
 def facts_of(row: Competition | Row[*tuple[Any, ...]]) -> CompetitionFacts:
-    """Return a row as a value."""
+    """Convert a row to a value."""
     return CompetitionFacts(
         row.id,
         row.slug,
@@ -123,21 +123,21 @@ def everything(session: Session) -> list[CompetitionFacts]:
 
 
 def of_format(session: Session, name: str) -> list[CompetitionFacts]:
-    """Return the competitions of a format, those that were made last first."""
+    """Return the competitions of a format, newest first."""
     query = select(Competition).where(Competition.format == name).order_by(Competition.id.desc())
     return [facts_of(row) for row in session.scalars(query)]
 
 
 def match_with_key(session: Session, competition: int, key: str) -> str | None:
-    """Return the name of the match of a competition that has a key, None if there is none."""
+    """Return the name of a competition's match by its key, or None."""
     wanted = (Match.competition_id == competition, Match.key == key)
     return session.scalar(select(Match.match_id).where(*wanted))
 
 
 def named(session: Session, name: str) -> CompetitionFacts:
-    """Return the competition `slug`, or `format/slug` where several share the slug.
+    """Return the competition `slug`, or `format/slug` if several share the slug.
 
-    Raises NoSuchCompetition, also where it takes the format to tell which one is meant.
+    Raises NoSuchCompetition if there is none, or if the slug alone is ambiguous.
     """
     wanted, slash, slug = name.rpartition("/")
     known = everything(session)
@@ -152,18 +152,18 @@ def named(session: Session, name: str) -> CompetitionFacts:
 
 
 def paths_of(rows: Iterable[CompetitionFacts]) -> str:
-    """Return the names of competitions with their formats, as commands take them."""
+    """Return competitions as `format/slug`, the form that commands take."""
     return ", ".join(f"{row.format}/{row.slug}" for row in rows)
 
 
 def games_played(session: Session, formats: Collection[str]) -> set[str]:
-    """Return the games of which a competition of one of these formats runs, or is planned."""
+    """Return the games with a running or planned competition of these formats."""
     going_on = (Competition.format.in_(formats), Competition.state.in_(("planned", "running")))
     return set(session.scalars(select(Competition.game).where(*going_on)))
 
 
 def find(session: Session, kind: str, slug: str) -> CompetitionFacts | None:
-    """Return a competition by its format and slug, None if there is none."""
+    """Return a competition by format and slug, or None."""
     row = session.execute(BY_SLUG, {"format": kind, "slug": slug}).one_or_none()
     return None if row is None else facts_of(row)
 
@@ -181,12 +181,10 @@ def new(  # noqa: PLR0913 - as many things as there are to be said
     description: str = "",
     actor: str = OPERATOR,
 ) -> CompetitionFacts:
-    """Make a competition, a `draft`; without a slug it is named after its game.
+    """Create a competition as a `draft`; its slug defaults to the game.
 
-    Its seed is drawn, unless one is given. Raises UsageError for a title that cannot be a name, and
-    for a description that cannot be one.
-
-    Twice, or by two at once: the unique key decides, and the others are told CompetitionTaken.
+    The seed is drawn unless given. Raises UsageError if title or description are invalid, and
+    CompetitionTaken if format and slug exist; of concurrent callers, exactly one succeeds.
     """
     row = Competition(
         slug=slug or game,
@@ -222,10 +220,10 @@ def set_state(
     state: CompetitionState,
     actor: str = OPERATOR,
 ) -> None:
-    """Let a competition be planned, run, pause or be over; one that runs notes since when.
+    """Set a competition's state; when it starts running, store the time as `since`.
 
-    Twice: the same, and `since` stays. Raises UsageError for one that has begun, or has no start,
-    and should be planned.
+    Idempotent: `since` stays. Raises UsageError when planning a competition that has begun or has
+    no start.
     """
     row = lock(session, competition)
     if row.state == state:
@@ -242,7 +240,7 @@ def set_state(
 
 
 def check_plan(session: Session, clock: Clock, row: Competition) -> None:
-    """Raise UsageError unless a competition is a draft that begins by itself."""
+    """Raise UsageError unless a competition is a draft with an automatic start."""
     dates = planned_dates.dates_of(session, row.id)
     if row.state != "draft":
         raise UsageError(f"{row.format}/{row.slug} has begun already")
@@ -254,10 +252,10 @@ def check_plan(session: Session, clock: Clock, row: Competition) -> None:
 def set_dates(
     session: Session, clock: Clock, facts: CompetitionFacts, dates: Dates, actor: str = OPERATOR
 ) -> None:
-    """Set when a competition begins and ends by itself, and the zone in which that was typed.
+    """Set when a competition begins and ends automatically, and the time zone of the input.
 
-    One that is planned and loses its start is a draft again. Twice: the same. Raises UsageError for
-    dates in the past, or the wrong way round, and for the start of one that has begun.
+    A planned competition without a start becomes a draft again. Idempotent. Raises UsageError for
+    dates in the past or in the wrong order, and for the start of a competition that has begun.
     """
     dates.check(clock())
     row = lock(session, facts.id)
@@ -272,7 +270,7 @@ def set_dates(
 
 
 def note_dates(session: Session, clock: Clock, row: Competition, dates: Dates, actor: str) -> None:
-    """Write dates into the audit."""
+    """Record dates in the audit."""
     name = f"competition:{row.format}/{row.slug}"
     moments = {"starts": dates.starts, "ends": dates.ends}
     detail = {what: at and at.isoformat() for what, at in moments.items()} | {"zone": row.zone}
@@ -282,9 +280,9 @@ def note_dates(session: Session, clock: Clock, row: Competition, dates: Dates, a
 def set_paused(
     session: Session, clock: Clock, competition: int, actor: str, *, paused: bool
 ) -> bool:
-    """Pause a competition that runs, or let a paused one go on; False for one in another state.
+    """Pause or resume a competition; return False if it is in another state.
 
-    Twice, or by two at once: False for the second.
+    Concurrent callers: exactly one succeeds; a repeated call returns False.
     """
     before: CompetitionState = "running" if paused else "paused"
     if lock(session, competition).state != before:
@@ -300,7 +298,7 @@ def set_values(
     values: Mapping[str, Any],
     actor: str = OPERATOR,
 ) -> None:
-    """Keep settings, which their format has checked; others stay as they are. Twice: the same."""
+    """Update settings that their format has checked; others stay. Idempotent."""
     row = lock(session, competition)
     row.settings = {**row.settings, **values}
     row.revision += 1
@@ -317,9 +315,9 @@ def describe(  # noqa: PLR0913
     description: str | None = None,
     actor: str = OPERATOR,
 ) -> None:
-    """Give a competition another title or description; None: it stays. Twice: the same.
+    """Change title and description of a competition; None: keep. Idempotent.
 
-    Raises UsageError for a title that cannot be a name, and a description that cannot be one.
+    Raises UsageError if title or description are invalid.
     """
     row = lock(session, competition)
     if title is not None:
@@ -340,7 +338,7 @@ def set_picture(
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Let a stored picture, by its SHA-256, stand for a competition; None: none. Twice: once."""
+    """Set a competition's picture to a stored one, by its SHA-256; None: remove it. Idempotent."""
     row = lock(session, competition)
     row.picture = picture
     row.revision += 1

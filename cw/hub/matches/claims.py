@@ -1,4 +1,4 @@
-"""Claims: the right of a worker to play one attempt of a match."""
+"""Claims: a worker's right to play one attempt of a match."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class Claim:
     planned_at: datetime
     seats: tuple[ClaimedSeat, ...]
     players: tuple[int, ...] = ()
-    """How the game names the seats; without any, its protocol numbers or names them."""
+    """The game's names of the seats; if empty, its protocol numbers or names them."""
     competition_id: int | None = None
     key: str = ""
-    """Why it is played, in the words of its kind."""
+    """Why it is played; the format depends on its kind."""
     battles: int = 1
-    """How many games are played, one after the other, with the seats turned."""
+    """Number of games, played one after the other with rotated seats."""
     number: int = 1
-    """Which of these games it is about."""
+    """The number of the game that this claim is for."""
     hosting: Hosting = "sandboxed"
     """How uploaded programs are run."""
     tournament: str = ""
-    """The slug of the tournament that it is played in, if any."""
+    """The slug of its tournament, or ""."""
 
     @property
     def has_programs(self) -> bool:
@@ -51,15 +51,15 @@ class Claim:
 
     @property
     def wire_id(self) -> str:
-        """The name under which bots know the game: each has its own, so they begin afresh."""
+        """The id of the game sent to bots: each game has its own, so that bots start afresh."""
         return wire_id(self.match_id, self.attempt, self.number)
 
     def first_slot(self, number: int) -> int:
-        """Return the slot that has the first seat in a game of the match."""
+        """Return the slot in the first seat of a game of the match."""
         return (number - 1) % len(self.seats)
 
     def battle(self, number: int) -> Claim:
-        """Return the right to play one game of the match: another slot has the first seat."""
+        """Return the claim to one game of the match, with its seats rotated."""
         first = self.first_slot(number)
         seats = (*self.seats[first:], *self.seats[:first])
         players = (*self.players[first:], *self.players[:first])
@@ -67,16 +67,16 @@ class Claim:
 
     @property
     def credits(self) -> Credits:
-        """The names that its replay bears."""
+        """The names recorded in its replay."""
         return Credits(self.match_id, [Credit(seat.public, seat.owner) for seat in self.seats])
 
 
 def wire_id(match_id: str, attempt: int, battle: int = 1) -> str:
-    """Return the name under which bots know an attempt to play a game of a match."""
+    """Return the id sent to bots for one attempt at a game of a match."""
     if attempt <= 1 and battle == 1:
         return match_id
     game = match_id if battle == 1 else f"{match_id}-b{battle}"
-    # Bots that keep state by the name of a game must not take a second attempt for the first.
+    # Bots that keep state by this id must not mistake a second attempt for the first.
     return f"m_{sha256(f'{game}.{attempt}'.encode()).hexdigest()[:8]}"
 
 
@@ -88,10 +88,10 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
     lease: timedelta,
     held_back: Collection[str] = (),
 ) -> Claim | None:
-    """Take a queued match for a worker, with its bots as they are now; None if it is not queued.
+    """Take a queued match for a worker, with its bots as they are now, or None if not queued.
 
-    Twice, late or by two at once: one finds it queued, the others drop their message. Matches of
-    the kinds `held_back` are taken only by a message that counts: one that must wait has none.
+    Concurrent, repeated or late messages: one claims it, the others are dropped. Matches of the
+    kinds `held_back` need a message that is still valid; one put back to wait has none.
     """
     now = clock()
     has_message = or_(Match.kind.not_in(held_back), Match.sent_at.is_not(None))
@@ -100,7 +100,7 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
         .where(Match.id == match, Match.state == "queued", has_message)
         .values(
             state="in_progress",
-            # The attempt is the fencing token: whoever comes back after its lease fails each
+            # The attempt is the fencing token: a worker that returns after its lease fails every
             # compare-and-set.
             attempt=Match.attempt + 1,
             worker=worker,
@@ -133,7 +133,7 @@ def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
 
 
 def claimed_seats(session: Session, match: int) -> tuple[ClaimedSeat, ...]:
-    """Return the slots of a match in their order, as their bots are now."""
+    """Return the seats of a match by slot, with their bots as they are now."""
     rows = session.execute(
         select(MatchParticipant, Bot, User.username, BotVersion)
         .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
@@ -151,7 +151,7 @@ def claimed_seats(session: Session, match: int) -> tuple[ClaimedSeat, ...]:
 
 
 def note_versions(session: Session, match: int) -> None:
-    """Write down which versions of programs an attempt begins with: those that play now."""
+    """Record the program versions with which an attempt starts: the active ones."""
     plays = (
         select(BotVersion.number)
         .join(Bot, is_version_played())
@@ -163,26 +163,26 @@ def note_versions(session: Session, match: int) -> None:
 
 
 def mine(claim: Claim) -> ColumnElement[bool]:
-    """Return what holds while an attempt is the one that plays."""
+    """Return the SQL condition that an attempt is still the one that plays."""
     return and_(Match.id == claim.id, Match.attempt == claim.attempt, Match.state == "in_progress")
 
 
 def hits(session: Session, change: Update) -> bool:
-    """Make a change; return whether there was a row for it."""
+    """Apply an update; return whether it changed a row."""
     return session.execute(change.returning(Match.id)).first() is not None
 
 
 def progress(session: Session, clock: Clock, claim: Claim, turn: int, lease: timedelta) -> bool:
-    """Note how far an attempt is, and renew its lease; False if it must stop at once.
+    """Record an attempt's progress and renew its lease; return False if it must stop at once.
 
-    Twice: the same. Late: False, as somebody else plays by then, or nobody shall.
+    Idempotent. False if late: another attempt plays by then, or none may.
     """
     changed = {"turn": turn, "lease_until": clock() + lease}
     return hits(session, update(Match).where(mine(claim)).values(changed))
 
 
 def rotated(session: Session, claim: Claim) -> list[ClaimedSeat]:
-    """Return the slots whose bots have other secrets by now than when the match was claimed."""
+    """Return the seats whose bots have rotated their secrets since the match was claimed."""
     secrets_of_bots = {
         seat.bot_id: seat.secret_row for seat in claim.seats if seat.secret is not None
     }

@@ -1,4 +1,4 @@
-"""What can go wrong with a match: interruptions, troubles, lost workers; and calling one off."""
+"""Failures of matches: interruptions, troubles, lost workers, cancellation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cw.hub.matches.sending import forget_messages
 from cw.hub.store.tables import Match, MatchState, Moment, Round
 
 MOST_TROUBLES: Final = 5
-"""Attempts that may end by a fault of ours; then the match has failed."""
+"""Attempts that may fail through our fault before the match fails."""
 
 ANEW: Final[Mapping[str, Any]] = {
     "state": "queued",
@@ -25,7 +25,7 @@ ANEW: Final[Mapping[str, Any]] = {
     "reason": None,
     "finished_at": None,
 }
-"""What the row of a match says that is to be played although it was over."""
+"""Values of a match's row when it is played again after it was over."""
 
 STATES: Final[tuple[MatchState, ...]] = get_args(MatchState)
 OPEN: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted")
@@ -34,45 +34,45 @@ REAPED: Final = "its worker was lost"
 
 
 def interrupt(session: Session, claim: Claim, reason: str) -> bool:
-    """Give an attempt back in an orderly way: it will be played again, and is no trouble.
+    """Release an attempt in an orderly way: it is played again, and counts as no trouble.
 
-    Twice, late: False, and nothing changes.
+    Repeated or late: returns False, and nothing changes.
     """
     return hits(session, update(Match).where(mine(claim)).values(interruption(reason)))
 
 
 def interrupt_all_of(session: Session, worker: str, reason: str) -> int:
-    """Give back all that a worker plays; return how many those were. Twice: 0."""
+    """Release all matches of a worker; return how many. Idempotent."""
     theirs = and_(Match.worker == worker, Match.state == "in_progress")
     change = update(Match).where(theirs).values(interruption(reason))
     return len(session.execute(change.returning(Match.id)).all())
 
 
 def interruption(reason: str) -> dict[str, Any]:
-    """Return what becomes of an attempt that is to be played again."""
+    """Return the row values of an attempt that is to be played again."""
     ended = {"worker": None, "lease_until": None, "reason": reason[:LONGEST_REASON]}
     return {"state": "interrupted", **ended}
 
 
 def trouble(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
-    """Note that an attempt has ended by a fault of ours; after five of them the match has failed.
+    """Record an attempt that failed through our fault; the fifth one fails the match.
 
-    Twice, late: False, and nothing changes.
+    Repeated or late: returns False, and nothing changes.
     """
     return hits(session, update(Match).where(mine(claim)).values(troubled(reason, clock())))
 
 
 def refuse(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
-    """Note that an attempt was asked for what cannot be played: the match has failed at once.
+    """Fail a match at once, as it cannot be played.
 
-    Twice, late: False, and nothing changes.
+    Repeated or late: returns False, and nothing changes.
     """
     failed = {**interruption(reason), "state": "failed", "finished_at": clock()}
     return hits(session, update(Match).where(mine(claim)).values(failed))
 
 
 def troubled(reason: str, now: datetime) -> dict[str, Any]:
-    """Return what becomes of an attempt that was a trouble."""
+    """Return the row values of an attempt that was a trouble."""
     is_last = Match.troubles + 1 >= MOST_TROUBLES
     state = case((is_last, "failed"), else_="interrupted")
     ended = case((is_last, literal(now, Moment())), else_=null())
@@ -81,33 +81,33 @@ def troubled(reason: str, now: datetime) -> dict[str, Any]:
 
 
 def reap(session: Session, clock: Clock) -> int:
-    """Take matches from the workers whose lease is over: troubles; return how many. Twice: 0."""
+    """Record a trouble for each match whose lease has expired; return how many. Idempotent."""
     return reap_where(session, clock, Match.lease_until < clock())
 
 
 def reap_all(session: Session, clock: Clock) -> int:
-    """Take all matches from their workers: to be called where all of them are known to be dead."""
+    """Take all matches from their workers; call it only if all workers are known to be dead."""
     return reap_where(session, clock, Match.state == "in_progress")
 
 
 def reap_where(session: Session, clock: Clock, over: ColumnElement[bool]) -> int:
-    """Take the matches from their workers of which this holds; return how many."""
+    """Take the matches that meet a condition from their workers; return how many."""
     lost = troubled(REAPED, clock())
     change = update(Match).where(Match.state == "in_progress", over).values(lost)
     return len(session.execute(change.returning(Match.id)).all())
 
 
 def requeue(session: Session) -> int:
-    """Queue what was interrupted; return how many. Twice: 0."""
+    """Queue interrupted matches; return how many. Idempotent."""
     again = {"state": "queued", "sent_at": None}
     change = update(Match).where(Match.state == "interrupted").values(again)
     return len(session.execute(change.returning(Match.id)).all())
 
 
 def queue_all(session: Session) -> int:
-    """Queue all that was begun, without a trouble: to be called where nobody has ever played here.
+    """Queue all started matches, without a trouble; only for a site that has never played any.
 
-    Returns how many matches those were. Twice: 0.
+    Returns how many matches were queued. Idempotent.
     """
     again = {**interruption("restored from a back-up"), "state": "queued", "sent_at": None}
     begun = Match.state.in_(("in_progress", "interrupted"))
@@ -117,9 +117,9 @@ def queue_all(session: Session) -> int:
 
 
 def requeue_failed(session: Session, match_id: str) -> bool:
-    """Give a failed match another five attempts; False if it has not failed.
+    """Give a failed match another five attempts; return False if it has not failed.
 
-    So it is where its round is over: its points were given.
+    Also False if its round is over, as its points have been awarded.
     """
     opened = select(Round.id).where(Round.closed_at.is_(None))
     is_open = or_(Match.round_id.is_(None), Match.round_id.in_(opened))
@@ -128,19 +128,19 @@ def requeue_failed(session: Session, match_id: str) -> bool:
 
 
 def void(session: Session, clock: Clock, match_id: str, reason: str) -> bool:
-    """Call a match off that waits; False if it does not wait any more."""
+    """Cancel a waiting match; return False if it is not waiting any more."""
     waiting = and_(Match.match_id == match_id, Match.state.in_(("queued", "interrupted")))
     off = {"state": "void", "finished_at": clock(), "reason": reason[:LONGEST_REASON]}
     return hits(session, update(Match).where(waiting).values(off))
 
 
 def open_counts(session: Session) -> dict[MatchState, int]:
-    """Return how many matches there are in each state that is not the end."""
+    """Return the number of matches in each unfinished state."""
     counted = select(Match.state, func.count()).where(Match.state.in_(OPEN)).group_by(Match.state)
     return dict(session.execute(counted).all())
 
 
 def counts(session: Session) -> dict[MatchState, int]:
-    """Return how many matches there are in each state that has any."""
+    """Return the number of matches in each state, without empty states."""
     counted = select(Match.state, func.count()).group_by(Match.state)
     return dict(session.execute(counted).all())

@@ -1,7 +1,7 @@
-"""Kinds of matches: what the life of a match asks of the format that it is played for.
+"""Kinds of matches: the hooks by which a format takes part in the life of its matches.
 
-A kind is a value that a format carries; a process is given the kinds of all its formats. Nothing
-else in the life of a match depends on what it is played for.
+A format provides its kind as a value, and each process is given the kinds of all its formats.
+Nothing else in the life of a match depends on the format.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ NO_BOTS: Final[Mapping[str, BotSpec]] = {}
 
 
 class Guests(NamedTuple):
-    """Bots that no row of the hub describes; by name, as a match is played with them."""
+    """Bots without a row in the hub, by their names in the match."""
 
     bots: Mapping[str, BotSpec] = NO_BOTS
-    """Programs among them are placeholders."""
+    """Uploaded programs are placeholders here."""
     secrets: Secrets = NO_SECRETS
     programs: Callable[[], Iterable[Program]] = tuple
-    """Yields those programs as players are sent them; raises StoreAway."""
+    """Yields those programs in the form sent to players; raises StoreAway."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchPart:
-    """What a format adds to the page of a match."""
+    """A format's additions to the page of a match."""
 
     head: Markup = NOTHING
-    """For the head of the page, such as style sheets."""
+    """Goes into the head of the page, such as style sheets."""
     top: Markup = NOTHING
-    """Above the match."""
+    """Shown above the match."""
     below: Markup = NOTHING
-    """After those who played."""
+    """Shown after the players."""
     people: str | None = None
-    """Address of who played, where the viewer names people."""
+    """The address of the list of players, if the viewer shows names."""
     has_places: bool = True
     """Whether the page lists the places of all seats."""
 
@@ -62,35 +62,37 @@ class MatchPart:
 NO_PART: Final = MatchPart()
 
 Claiming: TypeAlias = Callable[[Session, Claim], Claim]
-"""Returns a claim with what the format knows of it, in the transaction that takes the match."""
+"""Adds the format's data to a claim, in the transaction that takes the match."""
 
 Seating: TypeAlias = Callable[[Resources, Claim], Awaitable[Claim | None]]
-"""Finds who plays as the match begins; None if the match is not this attempt's any more."""
+"""Finds the players when the match starts; None if the match no longer belongs to this attempt."""
 
 Inviting: TypeAlias = Callable[[Resources, Claim], Guests]
-"""Returns the bots that the format itself brings; raises StoreAway, and UsageError for a match
-that cannot be played."""
+"""Returns bots brought by the format itself; raises StoreAway, or UsageError if the match cannot be
+played.
+"""
 
 Reporting: TypeAlias = Callable[[Claim], str | None]
-"""Returns the key of an object with the whole result of a game; None if nobody waits for it."""
+"""Returns the object key for the whole result of a game, or None if it is not needed."""
 
 Holding: TypeAlias = Callable[[Session, Claim], object]
-"""Locks what `finish` is going to change, before the match itself is changed: all take these
-locks in the same order, so that no two wait for each other."""
+"""Locks the rows that `finish` will change before the match itself is changed; all callers lock in
+the same order, which prevents deadlocks.
+"""
 
 Finishing: TypeAlias = Callable[[Session, Clock, Claim, Sequence[BattleResult]], object]
-"""Takes in how a match has ended, in the transaction that writes it, and so once."""
+"""Processes the results of a match in the transaction that writes them, hence once."""
 
 Wording: TypeAlias = Callable[[MatchView], str | None]
-"""Says how a match stands that cannot be watched, None in the words of all matches."""
+"""Returns the status text of a match that cannot be watched, or None for the default text."""
 
 Parting: TypeAlias = Callable[[Session, MatchView, int], MatchPart]
-"""Returns what the page of a match, and of one game of it, shows of its format."""
+"""Returns the format's parts of the page of a match and one of its games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(KindTraits):
-    """What one kind of matches has of its own; what it does not have is None."""
+    """The hooks of one kind of matches; None where the default applies."""
 
     claim: Claiming | None = None
     seat: Seating | None = None
@@ -99,97 +101,97 @@ class Kind(KindTraits):
     hold: Holding | None = None
     finish: Finishing | None = None
     send: Sending | None = None
-    """Sends the matches of its competitions, in an order of its own."""
+    """Sends the matches of its competitions in its own order."""
     waits_for_ticks: bool = False
-    """Whether `send` is called by ticks alone, after all formats have planned."""
+    """Whether only ticks call `send`, after all formats have planned."""
     plans_next: bool = False
-    """Whether `finish` plans matches, which are sent at once and not by the next tick."""
+    """Whether `finish` plans matches that are sent at once, not by the next tick."""
     words: Wording | None = None
     part: Parting | None = None
     names_apart: bool = False
-    """Whether its pages name the players that have numbers, so that its replays need not."""
+    """Whether its pages map player numbers to names, so that its replays need not."""
     plays_as_competition: bool = False
-    """Whether it has no format, and is claimed as the format of its competition claims."""
+    """Whether it has no format of its own, and is claimed like the format of its competition."""
     keeps: Literal["all", "strongest", "none"] = "all"
-    """Which replays are kept for good; the others go after some time."""
+    """Which replays are kept for good; the rest are deleted after some time."""
     is_of_value: bool = False
-    """Whether those others stay longer than usual."""
+    """Whether that rest is kept longer than usual."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """The kinds of matches that a process knows."""
+    """The match kinds known to a process."""
 
     kinds: Sequence[Kind]
     by_name: Mapping[str, Kind] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the names; no two kinds may share one."""
+        """Index the kinds by name; raise ValueError for duplicates."""
         by_name = {kind.name: kind for kind in self.kinds}
         if len(by_name) < len(self.kinds):
             raise ValueError("two kinds of matches have the same name")
         object.__setattr__(self, "by_name", by_name)
 
     def of(self, name: str) -> Kind:
-        """Return a kind by its name; one that has nothing of its own if it is not known."""
+        """Return a kind by its name; an unknown one gets the defaults."""
         return self.by_name.get(name) or Kind(name=name)
 
     def names(self, has: Callable[[Kind], object] = lambda _: True) -> tuple[str, ...]:
-        """Return the names of the kinds of which something holds."""
+        """Return the names of the kinds that satisfy a predicate."""
         return tuple(kind.name for kind in self.kinds if has(kind))
 
     @property
     def private(self) -> tuple[str, ...]:
-        """The kinds whose matches only those see who take part, and admins."""
+        """The kinds whose matches only participants and admins see."""
         return self.names(lambda kind: not kind.is_public)
 
     @property
     def crowds(self) -> tuple[str, ...]:
-        """The kinds in whose matches everybody plays."""
+        """The kinds whose matches everybody plays in."""
         return self.names(lambda kind: kind.is_crowd)
 
     @property
     def hiding(self) -> tuple[str, ...]:
-        """The kinds of which the site alone knows who plays, in games with hidden information."""
+        """The kinds whose players are known only to the site, in games with hidden information."""
         return self.names(lambda kind: kind.hides_players)
 
     @property
     def by_strength(self) -> tuple[str, ...]:
-        """The kinds of which the strongest matches of each month are kept, and listed."""
+        """The kinds whose strongest matches of each month are kept and listed."""
         return self.names(lambda kind: kind.keeps == "strongest")
 
     @property
     def pruned(self) -> tuple[str, ...]:
-        """The kinds whose replays go after some time."""
+        """The kinds whose replays are deleted after some time."""
         return self.names(lambda kind: kind.keeps != "all")
 
     @property
     def of_value(self) -> tuple[str, ...]:
-        """The kinds whose replays stay longer than usual."""
+        """The kinds whose replays are kept longer than usual."""
         return self.names(lambda kind: kind.is_of_value)
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """The kinds whose matches are played while nothing else waits."""
+        """The kinds whose matches are played only while nothing else waits."""
         return self.names(lambda kind: kind.is_experiment)
 
     @property
     def sendings(self) -> Mapping[str, Sending]:
-        """By name the kinds that are sent in an order of their own."""
+        """The kinds with their own sending order, by name."""
         return {kind.name: kind.send for kind in self.kinds if kind.send is not None}
 
     @property
     def sendings_at_ends(self) -> Mapping[str, Sending]:
-        """Those of them that are called whenever a match is over."""
+        """Those of `sendings` that are called whenever a match is over."""
         at_once = self.names(lambda kind: not kind.waits_for_ticks)
         return {name: send for name, send in self.sendings.items() if name in at_once}
 
     def claim(
         self, session: Session, clock: Clock, match: int, worker: str, lease: timedelta
     ) -> Claim | None:
-        """Take a queued match for a worker, with what its format knows of it; see `claims.claim`.
+        """Take a queued match for a worker, with its format's data; see `claims.claim`.
 
-        One for practice within a competition is played as that competition plays.
+        A practice match within a competition is played as that competition plays.
         """
         claim = claims.claim(session, clock, match, worker, lease, tuple(self.sendings))
         if claim is None:
@@ -203,9 +205,9 @@ class Kinds:
     def finish(
         self, session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]
     ) -> Finish:
-        """Write what an attempt has come to, and let its format take it in.
+        """Write the result of an attempt, and pass it to its format.
 
-        Twice, late: as `results.finish` says.
+        Repeated or late: as for `results.finish`.
         """
         kind = self.of(claim.kind)
         if kind.hold is not None:

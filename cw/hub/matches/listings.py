@@ -1,7 +1,7 @@
-"""Lists of matches: pages of them, and parts that programs read one after the other.
+"""Lists of matches: pages for people, and parts that programs read one after the other.
 
-A part costs the same however far one has come: it goes on after the row that the last one ended
-with, by its id; what is new meanwhile stands before the first one.
+Every part costs the same, however far into the list: it continues after the row that ended the
+previous part, by its id. Rows added meanwhile come before the first part.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 MOST: Final = 100
-"""Rows of a part."""
+"""Maximum rows of a part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Which part of a list is wanted."""
+    """A request for a part of a list."""
 
     limit: int = 50
     after: str = ""
-    """What the last part has said comes next; "": the first part."""
+    """Where the previous part said the next one starts; "" for the first part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[T]):
-    """A part of a list, and where the next one begins."""
+    """A part of a list, and where the next one starts."""
 
     items: Sequence[T]
     next: str | None
-    """None: there is no more."""
+    """None if this is the last part."""
 
 
 def cut_by_name(rows: Sequence[T], cut: Cut, name: Callable[[T], str]) -> Part[T]:
-    """Return a part of rows of which one more than wanted was asked for."""
+    """Return a part of rows that were queried with one extra row."""
     items = rows[: cut.limit]
     return Part(items, name(items[-1]) if len(rows) > cut.limit else None)
 
 
 def cut_by_place(rows: Sequence[T], cut: Cut, first: int = 0, *, is_last: bool = True) -> Part[T]:
-    """Return a part of a list that is ordered by something that changes: it goes on by the place.
+    """Return a part of a list whose order changes over time; it continues by position.
 
-    `rows` begin at the place `first`; more follow them unless they are the last.
+    `rows` start at position `first`; more follow unless `is_last`.
     """
     begin = int(cut.after or 0) - first
     items = rows[begin : begin + cut.limit]
@@ -73,7 +73,7 @@ def cut_by_place(rows: Sequence[T], cut: Cut, first: int = 0, *, is_last: bool =
 
 @dataclass(frozen=True, slots=True)
 class BotChoice:
-    """Which bots are wanted; "": all."""
+    """A filter for bots; "" matches all."""
 
     game: str = ""
     owner: str = ""
@@ -102,7 +102,7 @@ def bots_of_people(session: Session, choice: BotChoice, cut: Cut) -> Part[BotVie
 
 @dataclass(frozen=True, slots=True)
 class MatchChoice:
-    """Which matches are wanted; "" and 0: all."""
+    """A filter for matches; "" and 0 match all."""
 
     game: str = ""
     players: int = 0
@@ -112,7 +112,7 @@ class MatchChoice:
 def public_matches(
     session: Session, kinds: Kinds, choice: MatchChoice, cut: Cut
 ) -> Part[MatchView]:
-    """Return a part of the matches that everybody may see, the latest first."""
+    """Return a part of the public matches, the latest first."""
     wanted = select(Match).where(Match.kind.not_in(kinds.private))
     if choice.game:
         wanted = wanted.where(Match.game == choice.game)
@@ -129,9 +129,9 @@ def public_matches(
 def matches_of_bot(
     session: Session, kinds: Kinds, bot: int, cut: Cut, *, with_private: bool
 ) -> Part[MatchView]:
-    """Return a part of the matches of a bot, the latest first.
+    """Return a part of a bot's matches, the latest first.
 
-    Private ones, and those of which nobody knows yet who plays, are for its owner.
+    Only its owner gets private matches, and those whose players are still hidden.
     """
     wanted = of_bot(select(Match), bot, cut)
     if not with_private:
@@ -140,9 +140,9 @@ def matches_of_bot(
 
 
 def shows_players(kinds: Kinds) -> ColumnElement[bool]:
-    """Return what holds of matches of which everybody may know who plays.
+    """Return the SQL condition for matches whose players are public.
 
-    Whoever chooses by players would learn from the list who they are.
+    A filter by player would otherwise reveal them.
     """
     return not_(
         and_(
@@ -160,7 +160,7 @@ def views(session: Session, kinds: Kinds, rows: Sequence[Match], cut: Cut) -> Pa
 
 
 def of_bot(wanted: Select[*Ts], bot: int, cut: Cut) -> Select[*Ts]:
-    """Return a query for matches as one for those of a bot: its own index leads from row to row."""
+    """Restrict a query for matches to those of a bot, ordered by the index of its seats."""
     its = (
         wanted.join(MatchParticipant, MatchParticipant.match_id == Match.id)
         .where(MatchParticipant.bot_id == bot)
@@ -171,25 +171,25 @@ def of_bot(wanted: Select[*Ts], bot: int, cut: Cut) -> Select[*Ts]:
 
 
 def row_of(match_id: str) -> Any:
-    """Return a query for the id of a match; of one that is not there, nothing follows."""
+    """Return a query for the id of a match; for an unknown match, no rows follow it."""
     return select(Match.id).where(Match.match_id == match_id).scalar_subquery()
 
 
 ON_HOME: Final = 6
-"""Matches in a list of the home page."""
+"""Matches listed on the home page."""
 
 PER_PAGE: Final = 50
 """Matches on a page of a list."""
 
 PLACES: Final = 6
-"""Of a match that a list names."""
+"""Places shown of a listed match."""
 
 LATEST: Final = 20
-"""Matches on the page of a bot."""
+"""Matches on a bot's page."""
 
 
 def practice_of(session: Session, kinds: Kinds, bot: int) -> list[MatchView]:
-    """Return the last practice matches of a bot, the latest first."""
+    """Return a bot's last practice matches, the latest first."""
     its = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot)
     rows = (
         select(Match)
@@ -201,7 +201,7 @@ def practice_of(session: Session, kinds: Kinds, bot: int) -> list[MatchView]:
 
 
 def latest_of_user(session: Session, kinds: Kinds, user_id: int) -> list[MatchView]:
-    """Return the last matches of the bots of a user, the latest first."""
+    """Return the last matches of a user's bots, the latest first."""
     its = select(MatchParticipant.match_id).join(Bot, Bot.id == MatchParticipant.bot_id)
     rows = (
         select(Match)
@@ -216,7 +216,7 @@ def latest_of_user(session: Session, kinds: Kinds, user_id: int) -> list[MatchVi
 
 
 def open_to_all(session: Session, kinds: Kinds) -> list[MatchView]:
-    """Return the matches of no competition that all may see and that go on, those played first."""
+    """Return the unfinished public matches outside competitions, the next to be played first."""
     rows = (
         select(Match)
         .where(
@@ -230,20 +230,20 @@ def open_to_all(session: Session, kinds: Kinds) -> list[MatchView]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which matches of a list are wanted; "" and None: all."""
+    """A filter for a list of matches; "" and None match all."""
 
     game: str = ""
     bot: str = ""
-    """Part of the name of one who plays."""
+    """Part of a player's name."""
     players: int = 0
     state: str = ""
     best: str = ""
-    """A month such as `2026-11`, of which the strongest are wanted."""
+    """A month such as `2026-11`, to list its strongest matches."""
     page: int = 1
     owner: int | None = None
-    """The id of the user of whose bots one plays."""
+    """The id of a user whose bot plays."""
     lost_since: datetime | None = None
-    """From when on those are wanted that a bot of the owner has lost."""
+    """Only matches lost by a bot of that user since this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class Listing:
 
 
 def listing(session: Session, kinds: Kinds, choice: Choice, rows: int = PER_PAGE) -> Listing:
-    """Return a page of the matches that everybody may see: the latest first, or the strongest."""
+    """Return a page of the public matches: the latest or the strongest first."""
     query = select(Match).where(Match.kind.not_in(kinds.private))
     if choice.game:
         query = query.where(Match.game == choice.game)
@@ -290,7 +290,7 @@ def listing(session: Session, kinds: Kinds, choice: Choice, rows: int = PER_PAGE
 
 
 def played_by(kinds: Kinds, owner: int, lost_since: datetime | None) -> Select[int]:
-    """Return the query for the matches that bots of a user play; or have lost since a moment."""
+    """Return the query for matches that a user's bots play, or have lost since a moment."""
     its = (
         select(MatchParticipant.match_id)
         .join(Bot, Bot.id == MatchParticipant.bot_id)
@@ -304,17 +304,17 @@ def played_by(kinds: Kinds, owner: int, lost_since: datetime | None) -> Select[i
 
 
 def is_lost_since(moment: datetime) -> ColumnElement[bool]:
-    """Return what holds of a seat whose bot was not first in a match that ended since a moment."""
+    """Return the SQL condition for a seat not ranked first in a match finished since a moment."""
     return and_(MatchParticipant.rank > 1, Match.state == "done", Match.finished_at >= moment)
 
 
 def yesterday(now: datetime) -> datetime:
-    """Return when the day before a moment began, in UTC."""
+    """Return the start of the previous day in UTC."""
     return datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(days=1)
 
 
 def month_of(text: str) -> tuple[datetime, datetime] | None:
-    """Return the beginning of a month and of the next one; None for what is not a month."""
+    """Return the starts of a month and of the next one, or None if `text` is invalid."""
     first = first_of_month(text)
     if first is None:
         return None

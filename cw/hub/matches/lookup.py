@@ -1,4 +1,4 @@
-"""Matches looked up for pages: one by its name, or many for lists, with their seats."""
+"""Matches for pages: one by its public id, or many for lists, with their seats."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from cw.hub.store.tables import (
 from cw.league.statistics.glicko2 import Rating
 
 OVER: Final[tuple[MatchState, ...]] = ("done", "void")
-"""The states of matches that are not played any more; one that has failed may be, as it was."""
+"""States of matches that are not played any more; a failed match may be queued again."""
 
 PODIUM: Final = 3
-"""The places that lists name of a match that everybody plays."""
+"""Places that lists show of a match in which everybody plays."""
 
 RECENT: Final = 6
-"""Matches among which one is looked for that can be watched."""
+"""Recent matches searched for one that can be watched."""
 
 _MATCHES, _BATTLES = Match.__table__, Battle.__table__
 _SEATS, _BOTS, _USERS = MatchParticipant.__table__, Bot.__table__, User.__table__
@@ -102,7 +102,7 @@ SEATS: Final = (
     .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
     .order_by(_SEATS.c.match_id, _SEATS.c.slot)
 )
-"""The slots of matches in their order."""
+"""The seats of matches, by slot."""
 
 LISTED_SEATS: Final = SEATS.join(_MATCHES, _MATCHES.c.id == _SEATS.c.match_id).where(
     or_(
@@ -110,7 +110,7 @@ LISTED_SEATS: Final = SEATS.join(_MATCHES, _MATCHES.c.id == _SEATS.c.match_id).w
         _SEATS.c.rank <= PODIUM,
     )
 )
-"""The same in lists of matches: where everybody plays, which may be a thousand, the first alone."""
+"""The same for lists: only the top places of matches in which everybody plays, maybe a thousand."""
 
 OWN_SEATS: Final = SEATS.where(_BOTS.c.user_id == bindparam("viewer"))
 
@@ -138,7 +138,7 @@ RATINGS_BEFORE: Final = (
         _MATCHES.c.match_id.in_(bindparam("names", expanding=True)), _SEATS.c.bot_id.is_not(None)
     )
 )
-"""The ratings of the bots of matches after the rated match of each before; none for its first."""
+"""The ratings of bots before their matches, from the previous rated match; null for the first."""
 
 
 def find(  # noqa: PLR0913 - which match, and how much of it
@@ -150,10 +150,10 @@ def find(  # noqa: PLR0913 - which match, and how much of it
     whole: bool = False,
     battle: int = 1,
 ) -> MatchView | None:
-    """Return a match by its name for people, None if there is none; with the replay of a battle.
+    """Return a match by its public id, with the replay of a battle, or None.
 
-    Of a match that is over and that everybody has played it has the seats of a viewer alone,
-    unless it is wanted whole.
+    A finished match in which everybody plays comes with the viewer's seats only, unless the whole
+    is requested.
     """
     row = session.execute(NAMED, {"name": match_id, "battle": battle}).one_or_none()
     if row is None:
@@ -169,7 +169,7 @@ def find(  # noqa: PLR0913 - which match, and how much of it
 
 
 def with_ratings(session: Session, matches: Sequence[MatchView]) -> list[MatchView]:
-    """Return matches with the ratings that their bots had before: one statement, or none."""
+    """Return matches with the previous ratings of their bots; takes one statement or none."""
     rated = [match.match_id for match in matches if match.seq is not None]
     before = ratings_before(session, rated) if rated else {}
     return [
@@ -179,7 +179,7 @@ def with_ratings(session: Session, matches: Sequence[MatchView]) -> list[MatchVi
 
 
 def ratings_before(session: Session, names: Sequence[str]) -> dict[str, dict[int, Rating]]:
-    """Return by match and bot the ratings before matches that were rated."""
+    """Return by match and bot the ratings before rated matches."""
     before: defaultdict[str, dict[int, Rating]] = defaultdict(dict)
     for match, bot, *figures in session.execute(RATINGS_BEFORE, {"names": names}):
         before[match][bot] = rating_of(*figures) or Rating()
@@ -187,7 +187,7 @@ def ratings_before(session: Session, names: Sequence[str]) -> dict[str, dict[int
 
 
 def rating_of(mu: float | None, phi: float | None, sigma: float | None) -> Rating | None:
-    """Return a rating as a row has it, None where it has none."""
+    """Return a rating from the columns of a row, or None."""
     if mu is None or phi is None or sigma is None:
         return None
     return Rating(mu, phi, sigma)
@@ -196,9 +196,9 @@ def rating_of(mu: float | None, phi: float | None, sigma: float | None) -> Ratin
 def views_of(
     session: Session, kinds: Kinds, rows: Sequence[Match], *, with_replays: bool = True
 ) -> list[MatchView]:
-    """Return matches for lists, with the seats that these name: a statement, another for replays.
+    """Return matches for lists with their listed seats; takes two statements.
 
-    Without replays they look as if none was kept.
+    Without replays, which saves one statement, they look as if none was kept.
     """
     ids = [row.id for row in rows]
     if not ids:
@@ -213,7 +213,7 @@ def views_of(
 
 
 def first_replays(session: Session, matches: Sequence[int]) -> dict[int, str | None]:
-    """Return by match the key of the replay of its first battle that is kept."""
+    """Return by match the key of the replay of its first battle that has one."""
     first = select(Battle.match_id, Battle.replay_key).where(
         Battle.match_id.in_(matches), Battle.number == 1, Battle.pruned_at.is_(None)
     )
@@ -226,7 +226,7 @@ def viewed(
     seats: tuple[SeatView, ...],
     key: str | None,
 ) -> MatchView:
-    """Return a row with its seats and the key of its replay, as far as all may know them now."""
+    """Return a row with its seats and replay key, without what is still hidden."""
     is_over = row.state in OVER
     is_hidden = row.state in OPEN and row.game in games_with_hidden_information()
     if is_hidden:
@@ -255,13 +255,13 @@ def viewed(
 
 
 def by_name(seats: Sequence[SeatView]) -> tuple[SeatView, ...]:
-    """Return seats in an order that says nothing of their slots, which they do not tell either."""
+    """Return seats in an order that does not reveal their slots, and without these."""
     ordered = sorted(seats, key=lambda seat: natural_order(seat.name))
     return tuple(replace(seat, slot=number) for number, seat in enumerate(ordered))
 
 
 def seats_in(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeatView, ...]:
-    """Return rows as seats."""
+    """Return seats from rows."""
     return tuple(
         SeatView(
             seat.slot,
@@ -288,7 +288,7 @@ def seats_in(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[SeatView, ...]:
 
 
 def latest_to_watch(session: Session, kinds: Kinds) -> MatchView | None:
-    """Return the match that everybody may watch and that ended last; None where there is none."""
+    """Return the public match that ended last and can be watched, or None."""
     rows = (
         select(Match)
         .where(Match.state == "done", Match.kind.not_in(kinds.private))

@@ -1,7 +1,7 @@
-"""Links to replays and maps: whoever has one may read what it leads to, for an hour.
+"""Links to replays and maps: whoever has one may read its object for an hour.
 
-They lead to the site itself, which passes on what the store has, unless browsers reach the store.
-What is made of an archive file comes from the site in any case.
+They point to the site itself, which passes on what is in the store, unless browsers can reach the
+store. Files generated from an archive always come from the site.
 """
 
 from __future__ import annotations
@@ -27,52 +27,52 @@ routes = Blueprint("objects", __name__)
 
 LASTS: Final = timedelta(hours=1)
 KINDS: Final = ("replays", "maps")
-"""The kinds of objects that links lead to, as their keys begin; never back-ups and uploads."""
+"""The kinds of objects that can be linked, as their keys begin; never back-ups or uploads."""
 
 NAME: Final = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
-"""The rest of the key of such an object: no part of it leads to another folder."""
+"""The rest of such a key: no part of it can escape the folder."""
 
 MOST_OPENED: Final = 16 * 1024 * 1024
-"""Bytes of files made of archive files that a process remembers."""
+"""Bytes of files generated from archives that a process caches."""
 
 EXPIRED: Final = "This link has expired."
 INVALID: Final = "This link is not valid."
 
 
 def install(app: Flask) -> None:
-    """Let an app remember the replays that it has opened."""
+    """Set up an app's cache of opened replays."""
     app.extensions["opened replays"] = Remembered[bytes | None](MOST_OPENED, len_of)
 
 
 def len_of(file: bytes | None) -> int:
-    """Return the bytes of a file; none, of one that is gone, are not remembered."""
+    """Return the size of a file in bytes; a missing file is not cached."""
     return MOST_OPENED + 1 if file is None else len(file)
 
 
 class Signer(TimestampSigner):
-    """Signs by the clock of the hub; no other text of the same signature counts as one."""
+    """Signs by the clock of the hub; its signatures are valid for nothing else."""
 
     def __init__(self, secret: str, clock: Clock, kind: str) -> None:
-        """Sign names of one kind of objects: for another kind its signatures are not valid."""
-        # Its 48 bytes fill 64 characters: the last one has no bits that nobody looks at.
+        """Sign names of one kind of objects; signatures are not valid for another kind."""
+        # Its 48 bytes fill 64 characters, so the last character has no unused bits.
         super().__init__(secret, salt=f"cw.hub.objects.{kind}", digest_method=sha384)
         self._clock = clock
 
     def get_timestamp(self) -> int:
-        """Return the present second."""
+        """Return the current time in seconds."""
         return int(self._clock().timestamp())
 
 
 def signer(kind: str) -> Signer:
-    """Return what signs the links of this hub to a kind of objects."""
+    """Return the signer of links to a kind of objects."""
     hub = resources()
     return Signer(hub.secret_key, hub.clock, kind)
 
 
 def link_to(key: str) -> str:
-    """Return where everybody may read a replay or a map for an hour: at the store, or here.
+    """Return a link, valid for an hour, to a replay or a map: in the store, or here.
 
-    To be made for those alone who may see it. Raises ValueError for any other object.
+    Create links only for people who may see the object. Raises ValueError for any other key.
     """
     kind, _, name = key.partition("/")
     if kind not in KINDS or not NAME.fullmatch(name):
@@ -84,7 +84,7 @@ def link_to(key: str) -> str:
 
 @routes.get(f"/objects/<any{KINDS}:kind>/<path:name>")
 def read(kind: str, name: str) -> Response:
-    """Return what a link leads to, packed where the client takes that."""
+    """Return the object behind a link, compressed if the client accepts that."""
     if not NAME.fullmatch(name):
         abort(404)
     try:
@@ -99,7 +99,7 @@ def read(kind: str, name: str) -> Response:
     unpacks = is_packed and "gzip" not in request.headers.get("Accept-Encoding", "")
     tag = sha384(f"{key} {unpacks}".encode()).hexdigest()[:32]
     answer = Response(mimetype="application/json")
-    # What is under a key never changes.
+    # An object never changes under its key.
     answer.headers["Cache-Control"] = "private, max-age=3600, immutable"
     answer.headers["Vary"] = "Accept-Encoding"
     answer.set_etag(tag)
@@ -121,7 +121,7 @@ def read(kind: str, name: str) -> Response:
 
 
 def streamed_from_archive(key: str) -> Streamed | None:
-    """Return a file that is made of an archive file, None if that is gone; abort otherwise."""
+    """Return a file generated from an archive, or None if that is gone; otherwise abort."""
     opened = cast(Remembered[bytes | None], current_app.extensions["opened replays"])
     try:
         file = opened.find(key, lambda: read_from_archive(resources().objects, key))
@@ -131,7 +131,7 @@ def streamed_from_archive(key: str) -> Streamed | None:
 
 
 def unpacked_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Unpack gzip piece by piece: however large the whole is, no more than a piece is in memory."""
+    """Decompress gzip piece by piece: only one piece is in memory, whatever the total size."""
     unpacker = zlib.decompressobj(wbits=31)
     for piece in pieces:
         rest = piece

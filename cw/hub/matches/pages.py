@@ -1,4 +1,4 @@
-"""The page of a match, its state for who waits, and its replay."""
+"""The page of a match, its status for polling, and its replay."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SENTENCES: Final[Mapping[str, str]] = {
         "permanently. This one was deleted."
     ),
 }
-"""How a match stands that cannot be watched, by its state."""
+"""Status texts of matches that cannot be watched, by state."""
 
 OWN_SHARE: Final = (
     "This match is waiting: the programs of one of its players use {used} of {places} places, the "
@@ -63,36 +63,36 @@ OWN_SHARE: Final = (
 )
 
 LIVE_EVERY: Final = 1000
-"""Milliseconds between two looks of a viewer at a match that is on."""
+"""Milliseconds between two polls of a viewer of a live match."""
 
 SECOND: Final = "-b2"
-"""Ends the name of the replay of a second battle."""
+"""Suffix of the name of the replay of a second battle."""
 
 NO_MATCH: Final = "There is no such match."
 UNPLAYED: Final = "No bot was ready to play this game."
 
 
 def install(app: Flask, kinds: Kinds) -> None:
-    """Let an app know the kinds of matches that it shows, and the workshop their replays."""
+    """Register the match kinds of an app, and the replays of its workshop."""
     app.extensions["kinds"] = kinds
     replays.install(app, Replays(replay_key, replay_address, replay_page))
 
 
 def shown_kinds() -> Kinds:
-    """Return the kinds of matches that this app shows."""
+    """Return the match kinds of this app."""
     return cast(Kinds, current_app.extensions["kinds"])
 
 
 def kind_of(match: MatchView) -> Kind:
-    """Return the kind of a match, with all that its format does for it."""
+    """Return the kind of a match, with the hooks of its format."""
     return shown_kinds().of(match.kind.name)
 
 
 def find(match_id: str, *, whole: bool = False, battle: int = 0) -> MatchView:
-    """Return a match that the one who asks may see; answer 404 for any other.
+    """Return a match that the requester may see; answer 404 for any other.
 
-    Of one that is over and that everybody has played it has the seats of who asks alone, unless it
-    is wanted whole. `battle` is one of its battles, 0 for that which the address names.
+    A finished match in which everybody plays comes with the requester's seats only, unless the
+    whole is requested. `battle` is the number of a battle, 0 for the one in the address.
     """
     user = actor().user
     with one_reading() as reading:
@@ -106,7 +106,7 @@ def find(match_id: str, *, whole: bool = False, battle: int = 0) -> MatchView:
 
 
 def wanted_battle() -> int:
-    """Return the number of the battle that is asked for; answer 404 for what is none."""
+    """Return the requested battle number; answer 404 if invalid."""
     text = request.args.get("battle", "1")
     if text not in ("1", "2"):
         abort(404, NO_MATCH)
@@ -114,12 +114,12 @@ def wanted_battle() -> int:
 
 
 def may_see(match: MatchView) -> bool:
-    """Return whether the one who asks may see a match: some are for those who play, and admins."""
+    """Return whether the requester may see a match: some are for participants and admins only."""
     return match.kind.is_public or any(sees(seat) for seat in match.seats)
 
 
 def sees(seat: SeatView) -> bool:
-    """Return whether the one who asks sees all of a seat: its owner, its team, host and admins."""
+    """Return whether the requester sees all of a seat: owner, team, host and admins do."""
     if actor().sees(seat.user_id):
         return True
     if seat.tournament is None:
@@ -129,7 +129,7 @@ def sees(seat: SeatView) -> bool:
 
 
 def sentence(match: MatchView) -> str:
-    """Say how a match stands that cannot be watched."""
+    """Return the status text of a match that cannot be watched."""
     kind = kind_of(match)
     words = kind.words(match) if kind.words else None
     if words is not None:
@@ -144,7 +144,7 @@ def sentence(match: MatchView) -> str:
 
 
 def share_of(match: MatchView) -> Used | None:
-    """Return whose share of the places keeps a match waiting; None where players are hidden."""
+    """Return whose share of the program slots delays a match, or None if players are hidden."""
     if match.state != "queued" or match.is_hidden:
         return None
     with one_reading() as reading:
@@ -154,7 +154,7 @@ def share_of(match: MatchView) -> Used | None:
 
 @routes.get("/match/<match_id>")
 def page(match_id: str) -> ResponseReturnValue:
-    """Show a match: how it stands, or the match itself."""
+    """Show a match, or its status."""
     match, battle = find(match_id), wanted_battle()
     with one_reading() as reading:
         (match,) = lookup.with_ratings(reading, [match])
@@ -175,10 +175,11 @@ def page(match_id: str) -> ResponseReturnValue:
 
 
 def workshop_of(match: MatchView, battle: int) -> str:
-    """Return where people try a bot in a position of a match; "" where none are written.
+    """Return the workshop address for trying a bot in a position of a match, or "".
 
-    It plays against the built-in bot that did best in it. Against people's bots nobody practises:
-    without a built-in one the page chooses the opponent.
+    "" if the workshop does not support the game. The opponent is the built-in bot that did best in
+    the match. Nobody practises against people's bots: without a built-in one the page chooses the
+    opponent.
     """
     if not written_at(match.game):
         return ""
@@ -191,12 +192,12 @@ def workshop_of(match: MatchView, battle: int) -> str:
 
 @lru_cache
 def title_of(game: str) -> str:
-    """Return what a game is called, read once: its text does not change while a process runs."""
+    """Return the title of a game; cached, as it does not change while a process runs."""
     return game_page(game).title
 
 
 def viewer_or_nothing(match: MatchView, people: str | None = None, *, plays: bool) -> Markup | str:
-    """Return the HTML of the viewer of a match that is over or on now; "" for any other."""
+    """Return the HTML of the viewer of a finished or live match; "" for any other."""
     is_live = match.state == "in_progress" and is_shown(match.game)
     if not (is_live or match.replay_key):
         return ""
@@ -208,7 +209,7 @@ def viewer_or_nothing(match: MatchView, people: str | None = None, *, plays: boo
 def viewer_of(
     _root: str, match_id: str, people: str | None, *, plays: bool, battle: int, is_live: bool
 ) -> Markup:
-    """Return the HTML of the viewer of a match, remembered: only its addresses differ."""
+    """Return the cached HTML of a match viewer: only its addresses differ."""
     viewer = get_template_attribute("viewer.html", "viewer")
     if is_live:
         live = url_for("live.document", match_id=match_id)
@@ -223,30 +224,30 @@ def viewer_of(
 
 
 def own_slots(match: MatchView) -> set[int]:
-    """Return the slots whose bots are of the one who asks: sentences of faults are for owners."""
+    """Return the slots of the requester's bots: fault messages are for their owners."""
     return {seat.slot for seat in match.seats if sees(seat)}
 
 
 @routes.get("/match/<match_id>/state")
 def state(match_id: str) -> Response:
-    """Return how a match stands, for the script of its page; 304 if nothing has changed."""
+    """Return the status of a match to its page's script; 304 if nothing has changed."""
     return polls.answer(f"match {match_id}", lambda: polled(find(match_id)))
 
 
 def polled(match: MatchView) -> Polled:
-    """Return what the page of a match asks again and again."""
+    """Return what the page of a match polls."""
     watched = match.state == "in_progress" and is_shown(match.game)
     words = sentence(match)
     payload = {"state": match.state, "sentence": words, "watched": watched}
-    # What a match waits for changes while its row stays as it is.
+    # The reason for waiting can change while the row does not.
     return Polled(f"{match.tag}-{crc32(words.encode())}", payload, match.kind.is_public)
 
 
 @routes.get("/replay/<match_id>")
 def replay(match_id: str) -> ResponseReturnValue:
-    """Show the replay of a match alone, as shared links do; other sites may show it in theirs.
+    """Show only the replay of a match, for shared links; other sites may embed it.
 
-    Where there is none, before the end or after it, a sentence says why.
+    Without a replay, before or after the end, a sentence says why.
     """
     match = find(match_id)
     embedded, plays = (request.args.get(name) == "1" for name in ("embed", "play"))
@@ -266,7 +267,7 @@ def replay(match_id: str) -> ResponseReturnValue:
 
 @routes.get("/match/<match_id>/replay")
 def document(match_id: str) -> ResponseReturnValue:
-    """Lead to the replay that the viewer draws, by a link that is made for whoever may see it."""
+    """Redirect to the replay for the viewer, by a link created for people who may see it."""
     match = find(match_id)
     if match.replay_key is None:
         abort(404, sentence(match))
@@ -275,7 +276,7 @@ def document(match_id: str) -> ResponseReturnValue:
 
 @routes.get("/match/<match_id>/download")
 def download(match_id: str) -> ResponseReturnValue:
-    """Lead to the replay in the format of its game, or the arena's where it has none of its own."""
+    """Redirect to the replay in the format of its game, or the arena's if it has none."""
     match = find(match_id)
     if match.replay_key is None:
         abort(404, sentence(match))
@@ -283,14 +284,14 @@ def download(match_id: str) -> ResponseReturnValue:
 
 
 def replay_name(match: MatchView, battle: int) -> str | None:
-    """Return what the replay of a battle is called in the workshop; None where there is none."""
+    """Return the name of a battle's replay in the workshop, or None."""
     if match.replay_key is None:
         return None
     return f"{match.match_id}{SECOND if battle > 1 else ''}"
 
 
 def replay_key(name: str) -> str:
-    """Return the key of the replay that the viewer draws; 404 for what the one may not see."""
+    """Return the key of the viewer's replay; 404 if the requester may not see it."""
     match = find(name.removesuffix(SECOND), battle=1 + name.endswith(SECOND))
     if match.replay_key is None:
         abort(404, sentence(match))
@@ -298,12 +299,12 @@ def replay_key(name: str) -> str:
 
 
 def replay_address(name: str) -> str:
-    """Return where the viewer reads a replay."""
+    """Return the address from which the viewer reads a replay."""
     return address_of_replay("match.document", name)
 
 
 def replay_page(name: str) -> str:
-    """Return where a replay is watched."""
+    """Return the address at which a replay is watched."""
     return address_of_replay("match.page", name)
 
 
@@ -314,7 +315,7 @@ def address_of_replay(page: str, name: str) -> str:
 
 
 def lead_to(key: str) -> ResponseReturnValue:
-    """Lead to an object by a link that ends, so that the way to it may not be kept."""
+    """Redirect to an object by a link that expires, so the redirect must not be cached."""
     answer = redirect(link_to(key), 302)
     answer.headers["Cache-Control"] = "no-store"
     return answer

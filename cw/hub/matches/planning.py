@@ -17,12 +17,12 @@ from cw.hub.clock import Clock
 from cw.hub.store.tables import Match, MatchParticipant
 
 EXACT: Final = 53
-"""Bits of an integer that a script of a page reads as it is."""
+"""Bits of an integer that a page's script reads exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Who shall sit at a slot: a bot, or a built-in strategy that has no row."""
+    """The planned occupant of a slot: a bot, or a built-in strategy without a row."""
 
     name: str
     bot_id: int | None = None
@@ -32,29 +32,29 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What shall be played; the kind and the key say why: planned twice, they make one match."""
+    """A planned match. Its kind and key identify it, which makes planning idempotent."""
 
     kind: str
     key: str
-    """"": the name of the match, as nothing else is to make it once."""
+    """"" if nothing else identifies the match; then its own name is used."""
     game: str
     seats: tuple[Seat, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     competition_id: int | None = None
     seed: int | None = None
-    """None: drawn."""
+    """None to draw one."""
     map_id: str | None = None
     level: float | None = None
-    """How strong its bots are, on an average."""
+    """The average strength of its bots."""
     at: datetime | None = None
-    """When it is due; None: now."""
+    """When it is due; None for now."""
 
 
 def plan(session: Session, clock: Clock, wanted: Plan) -> int:
-    """Make the row of a match, `queued`; return its id.
+    """Create the row of a match, `queued`; return its id.
 
-    Twice, late, or by two at once: the kind and the key are unique, so there is one row, and all
-    are told its id.
+    Idempotent, also for concurrent callers: kind and key are unique, so all get the id of the same
+    row.
     """
     match_id = f"m_{secrets.token_hex(4)}"
     match = Match(
@@ -71,7 +71,7 @@ def plan(session: Session, clock: Clock, wanted: Plan) -> int:
         at=wanted.at or clock(),
     )
     try:
-        # A savepoint: a duplicate key must not undo what the caller did before in its transaction.
+        # A savepoint, so that a duplicate key does not undo the caller's earlier changes.
         with session.begin_nested():
             session.add(match)
             session.flush()
@@ -85,6 +85,6 @@ def plan(session: Session, clock: Clock, wanted: Plan) -> int:
 
 
 def draw_seed(game: str) -> int:
-    """Draw a seed within the range of a game, and of the numbers that a browser shows exactly."""
+    """Draw a seed that fits the game and that browsers show exactly."""
     # Scripts of pages read integers as doubles (decisions 0008).
     return secrets.randbits(min(game_entry(game).seed_bits, EXACT))

@@ -1,4 +1,4 @@
-"""Practice: matches that an owner asks for, and that only those see who take part, and admins."""
+"""Practice: matches requested by an owner, visible only to participants and admins."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ PRACTICE: Final = Kind(
 
 
 def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[int, str]:
-    """Plan a match of a bot against a built-in strategy; return its id, and its name for people.
+    """Plan a match of a bot against a built-in strategy; return its row id and public id.
 
-    Twice, or by two at once: the second is told Playing until the match is over. Raises WrongStatus
-    for a bot that is suspended or retired.
+    Repeated and concurrent calls raise Playing until the match is over. Raises WrongStatus if the
+    bot is suspended or retired.
     """
     row = session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
     if row.status in ("SUSPENDED", "RETIRED"):
@@ -51,23 +51,23 @@ def practise(session: Session, clock: Clock, bot: int, strategy: str) -> tuple[i
 
 
 class Playing(bots.Busy):
-    """A bot is in a match that must be over before it plays another one."""
+    """A bot is in a match that must end before it plays another one."""
 
     def __init__(self, match_id: str) -> None:
-        """Keep the name of that match."""
+        """Keep the public id of that match."""
         super().__init__("Your bot is playing. Try again when its match is over.")
         self.match_id = match_id
 
 
 def must_be_free(session: Session, bot: int) -> None:
-    """Raise Playing for a bot in a match that must be over before it plays another one."""
+    """Raise Playing if a bot is in a match that must end before it plays another one."""
     match_id = match_of(session, bot)
     if match_id is not None:
         raise Playing(match_id)
 
 
 def match_of(session: Session, bot: int) -> str | None:
-    """Return the name of a match not over yet for which a bot does not play another one."""
+    """Return the public id of an unfinished match that occupies a bot, or None."""
     query = (
         select(Match.match_id)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)

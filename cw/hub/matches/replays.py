@@ -1,4 +1,4 @@
-"""Replays as everybody may read them: where they lie in the object store, and for how long."""
+"""Published replays: where they are in the object store, and for how long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cw.hub.store.tables import Battle, Match, MatchParticipant
 
 
 def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 1) -> str:
-    """Return the key of a replay: each attempt has its own, so that none overwrites another."""
+    """Return the key of a replay: each attempt has its own, so none overwrites another."""
     name = match_id
     name += f"-b{battle}" if battle > 1 else ""
     name += f"-{attempt}" if attempt > 1 else ""
@@ -29,7 +29,7 @@ def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 
 
 
 def viewed_key(game: str, key: str) -> str:
-    """Return the key of the replay that the viewer draws."""
+    """Return the key of the replay for the viewer."""
     ending = OWN_FORMAT if game_entry(game).exporter is None else ARENA_FORMAT
     if key.endswith(ARCHIVE):
         return f"{key}/{stem_of(key)}{ending}"
@@ -37,19 +37,19 @@ def viewed_key(game: str, key: str) -> str:
 
 
 def own_key(key: str) -> str:
-    """Return the key of the replay in the format of its game, or the arena's without one."""
+    """Return the key of the replay in the format of its game, or the arena's if it has none."""
     return f"{key}/{stem_of(key)}{OWN_FORMAT}" if key.endswith(ARCHIVE) else key
 
 
 def objects_of(key: str) -> tuple[str, ...]:
-    """Return the keys of all objects that a replay may be stored as."""
+    """Return the keys of all objects in which a replay may be stored."""
     if key.endswith(ARCHIVE):
         return (key,)
     return key, key.removesuffix(OWN_FORMAT) + ARENA_FORMAT
 
 
 def replay_of(key: str) -> tuple[str, str]:
-    """Return match and key of the replay that an object is a part of."""
+    """Return the match and the key of the replay that an object belongs to."""
     replay = key
     if not key.endswith(ARCHIVE):
         replay = key.removesuffix(ARENA_FORMAT).removesuffix(OWN_FORMAT) + OWN_FORMAT
@@ -57,31 +57,31 @@ def replay_of(key: str) -> tuple[str, str]:
 
 
 def stem_of(key: str) -> str:
-    """Return the name of an object of a replay, without its ending."""
+    """Return the file name of a replay's object without its extension."""
     return key.rpartition("/")[2].partition(".")[0]
 
 
 def keys_for(game: str, key: str) -> ReplayKeys:
-    """Return the keys under which the replay of a game may be stored."""
+    """Return the keys under which a game's replay may be stored."""
     archive = key.removesuffix(OWN_FORMAT) + ARCHIVE
     return ReplayKeys(key, viewed_key(game, key), archive)
 
 
 STRONGEST: Final = 100
-"""Matches of a competition and a month whose replays stay for good, by how strong they were."""
+"""Strongest matches per competition and month whose replays are kept for good."""
 
 
 class Ages(NamedTuple):
-    """How long replays stay after their matches."""
+    """How long replays are kept after their matches."""
 
     usual: timedelta
     of_value: timedelta
 
 
 def prune(resources: Resources, kinds: Kinds) -> int:
-    """Delete the replays that are too old; the rows say so first. Returns how many there were.
+    """Delete outdated replays, in the rows first; return how many.
 
-    What is left is summed, for pages.
+    The size of the remaining ones is summed, for pages.
     """
     ages = ages_of(resources.settings)
     with resources.database.reading() as session:
@@ -100,19 +100,19 @@ def prune(resources: Resources, kinds: Kinds) -> int:
 
 
 def stored_bytes(session: Session) -> int:
-    """Return what stored replays take; the row of each is read."""
+    """Return the total size of stored replays in bytes; reads the row of each."""
     stored = select(func.coalesce(func.sum(Battle.bytes), 0)).where(Battle.pruned_at.is_(None))
     return int(session.scalars(stored).one())
 
 
 def ages_of(settings: HubSettings) -> Ages:
-    """Return how long replays stay; those of value never go before the others."""
+    """Return how long replays are kept; valuable ones never less than the rest."""
     usual = timedelta(days=settings.replay_days)
     return Ages(usual, max(usual, timedelta(days=settings.replay_days_long)))
 
 
 def months_to_prune(session: Session, clock: Clock, ages: Ages, kinds: Kinds) -> list[datetime]:
-    """Return the first moment of each month that has replays which are too old."""
+    """Return the start of each month that has outdated replays."""
     old = too_old(clock(), ages, kinds)
     first, last = session.execute(
         select(func.min(Match.at), func.max(Match.at))
@@ -127,12 +127,12 @@ def months_to_prune(session: Session, clock: Clock, ages: Ages, kinds: Kinds) ->
 
 
 def after(month: datetime) -> datetime:
-    """Return the first moment of the next month."""
+    """Return the start of the next month."""
     return (month + timedelta(days=31)).replace(day=1)
 
 
 def too_old(now: datetime, ages: Ages, kinds: Kinds) -> ColumnElement[bool]:
-    """Return what holds for battles whose replays might go."""
+    """Return the SQL condition for battles whose replays may be outdated."""
     return and_(
         Match.kind.in_(kinds.pruned),
         Match.finished_at < now - ages.usual,
@@ -143,7 +143,7 @@ def too_old(now: datetime, ages: Ages, kinds: Kinds) -> ColumnElement[bool]:
 
 
 def is_of_value(kinds: Kinds) -> ColumnElement[bool]:
-    """Return what holds for matches that somebody asked for, or that show how a bot failed."""
+    """Return the SQL condition for matches that were requested, or that show a bot's failure."""
     crashed = exists().where(MatchParticipant.match_id == Match.id, MatchParticipant.crashed)
     return or_(Match.kind.in_(kinds.of_value), crashed)
 
@@ -151,10 +151,9 @@ def is_of_value(kinds: Kinds) -> ColumnElement[bool]:
 def prune_month(
     session: Session, clock: Clock, month: datetime, ages: Ages, kinds: Kinds
 ) -> list[str]:
-    """Give up the replays of a month that are too old, but not those of its strongest matches.
+    """Mark outdated replays of a month as deleted, except those of its strongest matches.
 
-    Returns their keys, to be deleted after the commit; what is left behind then is a stray. Twice:
-    none.
+    Returns their keys, to be deleted after the commit; any left behind are strays. Idempotent.
     """
     in_month = and_(Match.at >= month, Match.at < after(month))
     # Ranked among all matches of the month, pruned ones too, so that late runs keep the same
@@ -181,7 +180,7 @@ def prune_month(
 
 
 def strays(session: Session, keys: Iterable[str]) -> list[str]:
-    """Return those objects of replays that belong to no match which is done, or were given up."""
+    """Return the objects of replays that were given up, or whose match is not done."""
     replays = {key: replay_of(key) for key in keys}
     named = select(Battle.replay_key).join(Match, Match.id == Battle.match_id)
     known = named.where(

@@ -1,4 +1,4 @@
-"""The result of a match: written once, by the attempt that played it."""
+"""The result of a match, written once by the attempt that played it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_REASON: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class BattleResult:
-    """How one game of a match ended, and where its replay lies."""
+    """How one game of a match ended, and where its replay is."""
 
     reason: str
     slots: tuple[SlotResult, ...]
@@ -36,23 +36,23 @@ class BattleResult:
 
 
 NOBODY: Final = "no_players"
-"""Why a match has ended that nobody was ready to play."""
+"""The reason of a match that ended because nobody was ready to play."""
 
 
 def unplayed(now: datetime) -> BattleResult:
-    """Return the result of a match that nobody was ready to play."""
+    """Return the result of a match for which nobody was ready."""
     return BattleResult(NOBODY, (), 0, None, 0, now, now)
 
 
 Finish: TypeAlias = Literal["done", "already", "lost"]
-"""Finished now; by this attempt before, whose answer was lost; or not this attempt's any more."""
+"""Finished now; finished before by this attempt, whose answer was lost; taken from this attempt."""
 
 
 def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> Finish:
-    """Write what an attempt has come to: `done` once, whoever comes.
+    """Write the result of an attempt; only one call returns `done`.
 
-    Twice: `already`, as the answer to the first may have been lost. Late, or beside another
-    attempt: `lost`, and nothing is written; its replays are to be deleted.
+    Repeated: `already`, as the first answer may have been lost. Late, or beside another attempt:
+    `lost`; nothing is written, and its replays should be deleted.
     """
     last = battles[-1]
     changed = {
@@ -78,7 +78,7 @@ def finish(session: Session, clock: Clock, claim: Claim, battles: Sequence[Battl
 def note_unreachable(
     session: Session, clock: Clock, claim: Claim, results: Sequence[SlotResult]
 ) -> None:
-    """Let the bots be checked that did not answer."""
+    """Schedule checks of the bots that did not answer."""
     silent = [slot for slot, result in enumerate(results) if result.is_unreachable]
     if silent:
         seats = (_SLOTS.c.match_id == claim.id, _SLOTS.c.slot.in_(silent))
@@ -87,10 +87,10 @@ def note_unreachable(
 
 
 def combined(battles: Sequence[BattleResult]) -> Sequence[SlotResult]:
-    """Return what came of every slot in all games of a match.
+    """Return the result of every slot over all games of a match.
 
-    Ranks of several games are added up, so that of two bots the one that has won more of them is
-    first; a fault says in which game it was.
+    Ranks are summed, so that of two bots the one with more wins is first; each fault says in which
+    game it occurred.
     """
     if len(battles) == 1:
         return battles[0].slots
@@ -109,19 +109,19 @@ def combined(battles: Sequence[BattleResult]) -> Sequence[SlotResult]:
 
 
 def rank_sum(results: Sequence[SlotResult]) -> int | None:
-    """Return the sum of the ranks of a slot; None if a game has not ranked it."""
+    """Return the sum of a slot's ranks, or None if a game has not ranked it."""
     ranks = [result.rank for result in results if result.rank is not None]
     return sum(ranks) if len(ranks) == len(results) else None
 
 
 def score_sum(results: Sequence[SlotResult]) -> float | None:
-    """Return the sum of the scores of a slot; None if no game has given it one."""
+    """Return the sum of a slot's scores, or None if no game has scored it."""
     scores = [result.score for result in results if result.score is not None]
     return sum(scores) if scores else None
 
 
 def numbered_faults(results: Sequence[SlotResult]) -> list[dict[str, Any]]:
-    """Return the faults of a slot in all games, each with the number of its game from 1."""
+    """Return a slot's faults in all games, each with the number of its game from 1."""
     return [
         {**fault, "battle": number}
         for number, result in enumerate(results, 1)
@@ -130,9 +130,9 @@ def numbered_faults(results: Sequence[SlotResult]) -> list[dict[str, Any]]:
 
 
 def combined_stats(games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how a bot answered in all games; what the game keeps of it is that of the last.
+    """Return a bot's answer statistics over all games; the game's own are those of the last.
 
-    What its program wrote is kept of each.
+    The output of its program is kept for each game.
     """
     answered = [game for game in games if game.get("answers")]
     stats = {**games[-1], "answers": sum(game["answers"] for game in answered)}
@@ -153,15 +153,15 @@ SLOTS_AFTER: Final = (
     .where(_SLOTS.c.match_id == bindparam("of_match"), _SLOTS.c.slot == bindparam("of_slot"))
     .values(
         {name: bindparam(f"new_{name}") for name in ("rank", "score", "crashed", "faults", "stats")}
-        # An address is kept only as long as it is needed.
+        # The address is kept only as long as it is needed.
         | {"endpoint": null()}
     )
 )
-"""What came of each slot, in one statement for all of them."""
+"""Updates the result of each slot, in one statement for all of them."""
 
 
 def slot_after(claim: Claim, slot: int, result: SlotResult) -> dict[str, Any]:
-    """Return what came of a slot, for its row."""
+    """Return a slot's result for its row."""
     return {
         "of_match": claim.id,
         "of_slot": slot,

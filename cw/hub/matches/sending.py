@@ -1,4 +1,4 @@
-"""Messages say that a match waits to be played; the row is what counts, the message is a hint."""
+"""Messages that a match waits to be played: only hints, as the row is authoritative."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Bot, Competition, Match, MatchParticipant
 
 PLAY: Final = "play_match"
-"""The job that plays a match: told the id of its row, in the queue of its kind."""
+"""The job that plays a match: gets the id of its row, in the queue of its kind."""
 
 LOST_AFTER: Final = timedelta(minutes=5)
-"""How long after its message a match that nobody has claimed is sent again."""
+"""How long after its message an unclaimed match is sent again."""
 
 USUAL_LEASE: Final = 30.0
-"""Seconds; who sets less wants lost matches to be retried soon."""
+"""In seconds; a shorter setting means that lost matches should be retried soon."""
 
 MOST_SENT: Final = 1000
-"""Messages of one tick."""
+"""Messages per tick."""
 
 MOST_TRIED: Final = 4
-"""Messages that are sent as soon as a place is free."""
+"""Messages sent as soon as a program slot is free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """That a match waits to be played; the row is what counts, the message is a hint."""
+    """A match waits to be played. Only a hint: the row is authoritative."""
 
     id: int
     kind: str
     request_id: str | None = None
-    """Of the request, or of the tick, that has planned it."""
+    """The id of the request or tick that planned it."""
 
 
 Sending: TypeAlias = Callable[[Session, Clock, timedelta], list[Message]]
-"""As `to_send`, in an order of its own."""
+"""Like `to_send`, in the kind's own order."""
 
 
 def to_send(
@@ -56,12 +56,11 @@ def to_send(
     apart: Collection[str] = (),
     most: int = MOST_SENT,
 ) -> list[Message]:
-    """Return the matches whose messages are due, and note that they are sent.
+    """Return the matches whose messages are due, and mark them as sent.
 
-    To be sent after the commit. Twice or by two at once: the second finds none due; one that nobody
-    has claimed for so long is due again, and one whose message comes twice is claimed once. The
-    matches of kinds that are `apart`, and of competitions of these formats, are sent in an order
-    of their own.
+    Send them after the commit. Idempotent, also for concurrent callers: the second finds none due.
+    A match still unclaimed after `lost_after` is due again; a duplicate message is claimed once.
+    Excludes the kinds in `apart`, and competitions of these formats, which have their own order.
     """
     now = clock()
     due = and_(is_due(now, lost_after), is_none_of(apart))
@@ -72,34 +71,34 @@ def to_send(
 
 
 def is_none_of(apart: Collection[str]) -> ColumnElement[bool]:
-    """Return what holds of matches that are not sent in an order of their own."""
+    """Return the SQL condition for matches without their own sending order."""
     theirs = select(Competition.id).where(Competition.format.in_(apart))
     is_free = or_(Match.competition_id.is_(None), Match.competition_id.not_in(theirs))
     return and_(Match.kind.not_in(apart), is_free) if apart else true()
 
 
 def is_due(now: datetime, lost_after: timedelta) -> ColumnElement[bool]:
-    """Return what holds of matches whose messages are to be sent, for the first time or again."""
+    """Return the SQL condition for matches whose messages are due, for the first time or again."""
     return and_(
         Match.state == "queued", or_(Match.sent_at.is_(None), Match.sent_at <= now - lost_after)
     )
 
 
 def forget_messages(session: Session) -> None:
-    """Let all that is queued be sent again at once: nobody knows what became of the messages."""
+    """Mark all queued matches as unsent; their messages may be lost."""
     session.execute(update(Match).where(Match.state == "queued").values(sent_at=None))
 
 
 def put_back(session: Session, match: int) -> None:
-    """Let a match wait until a place is free, or for the next tick."""
+    """Make a match wait until a program slot is free, or for the next tick."""
     waiting = update(Match).where(Match.id == match, Match.state == "queued")
     session.execute(waiting.values(sent_at=None))
 
 
 def pass_on(session: Session, match: int) -> str | None:
-    """Let a match be sent again whose game is not installed here; return that game.
+    """Mark a match as unsent if its game is not installed here; return that game. Idempotent.
 
-    None: its game is installed, or there is no such match. Twice: the same.
+    None if the game is installed, or there is no such match.
     """
     game = session.scalar(select(Match.game).where(Match.id == match))
     if game is None or game in game_entries():
@@ -109,9 +108,9 @@ def pass_on(session: Session, match: int) -> str | None:
 
 
 def of_programs(session: Session, matches: Collection[int]) -> set[int]:
-    """Return those of some matches in which an uploaded program plays, or may.
+    """Return the matches in which an uploaded program plays, or may play.
 
-    Who plays a daily game is found as it begins: any program of its game may.
+    The players of a daily game are found when it starts: any program for its game may play.
     """
     if not matches:
         return set()
@@ -126,7 +125,7 @@ def of_programs(session: Session, matches: Collection[int]) -> set[int]:
 
 
 def open_to_programs(matches: Collection[int]) -> Select[int]:
-    """Return the query for those of some matches without seats yet, which programs may take."""
+    """Return the query for matches without seats yet that programs may join."""
     seated = select(MatchParticipant.match_id).where(MatchParticipant.match_id == Match.id)
     its = (Bot.game == Match.game, Bot.kind == "program", Bot.user_id.is_not(None))
     programs = select(Bot.id).where(*its, Bot.status == "ACTIVE")
@@ -134,9 +133,9 @@ def open_to_programs(matches: Collection[int]) -> Select[int]:
 
 
 def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:
-    """Send the messages of the matches that wait; what cannot be sent is sent again later.
+    """Send the messages of waiting matches; failed ones are sent again later.
 
-    `own` are, by the names of their kinds, the sendings that have an order of their own.
+    `own` maps kinds to their own sending orders.
     """
     with resources.database.writing() as session:
         due = to_send(session, resources.clock, lost_after(resources), tuple(own))
@@ -145,7 +144,7 @@ def send_due(resources: Resources, own: Mapping[str, Sending]) -> None:
 
 
 def send_refused(resources: Resources, apart: Collection[str]) -> None:
-    """Send a few of the matches again that have waited for a place; ticks send the others."""
+    """Resend a few matches that waited for a program slot; ticks send the rest."""
     refused = and_(Match.state == "queued", Match.sent_at.is_(None), is_none_of(apart))
     with resources.database.reading() as session:
         if session.scalar(select(Match.id).where(refused).limit(1)) is None:
@@ -156,12 +155,12 @@ def send_refused(resources: Resources, apart: Collection[str]) -> None:
 
 
 def send_now(resources: Resources, match: int, kind: str) -> None:
-    """Send the message of a match that somebody waits for, at once."""
+    """Send the message of a match at once, as somebody waits for it."""
     send(resources, [Message(match, kind, origin.present_id())])
 
 
 def send_of(resources: Resources, competition: int) -> None:
-    """Send the messages of the matches of a competition that were not sent yet."""
+    """Send the unsent messages of a competition's matches."""
     unsent = (
         Match.competition_id == competition,
         Match.state == "queued",
@@ -175,7 +174,7 @@ def send_of(resources: Resources, competition: int) -> None:
 
 
 def send_own(resources: Resources, own: Mapping[str, Sending]) -> None:
-    """Send the messages of matches whose kinds have an order of their own."""
+    """Send the messages of matches whose kinds have their own order."""
     for sending in own.values():
         with resources.database.writing() as session:
             due = sending(session, resources.clock, lost_after(resources))
@@ -184,25 +183,25 @@ def send_own(resources: Resources, own: Mapping[str, Sending]) -> None:
 
 
 def lost_after(resources: Resources) -> timedelta:
-    """Return how long after its message a match that nobody has claimed is sent again."""
-    # A short lease is chosen where matches should be retried soon (decisions 0008). The usual one
-    # says nothing of messages, which wait for as long as all workers play.
+    """Return how long after its message an unclaimed match is sent again."""
+    # A short lease means that matches should be retried soon (decisions 0008). The usual one says
+    # nothing about messages, which wait while all workers are busy.
     lease = resources.settings.lease
     return LOST_AFTER if lease >= USUAL_LEASE else timedelta(seconds=lease)
 
 
 def send(resources: Resources, due: Sequence[Message]) -> bool:
-    """Send messages; False where the queue is away, and all of them will be sent again."""
+    """Send messages; return False if the queue is away, and then all are sent again."""
     with resources.database.reading() as session:
         with_programs = of_programs(session, [message.id for message in due])
     for message in due:
         queue = PROGRAMS if message.id in with_programs else message.kind
-        # Its job goes back to what planned the match, not to what happens to send it.
+        # The job's origin is whatever planned the match, not whatever happens to send it.
         with logs.about(request_id=message.request_id or origin.present_id()):
             is_sent = resources.queue.send(PLAY, message.id, queue=queue)
         if not is_sent:
             with resources.database.writing() as session:
-                # The rows are what counts: with `sent_at` forgotten, the next tick sends all of
+                # The rows are authoritative: with `sent_at` cleared, the next tick sends all of
                 # them again.
                 forget_messages(session)
             return False

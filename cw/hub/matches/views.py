@@ -1,4 +1,4 @@
-"""Matches as pages show them."""
+"""Matches as shown on pages."""
 
 from __future__ import annotations
 
@@ -12,77 +12,78 @@ from cw.hub.store.tables import MatchState
 from cw.league.statistics.glicko2 import Rating
 
 Titling: TypeAlias = Callable[[datetime], str]
-"""Returns what a match is called, by the moment when it was due."""
+"""Returns the title of a match, given when it was due."""
 
 
 MOST_NAMED: Final = 6
-"""Players who are all named in the title of a match; of more, the first few are."""
+"""Maximum number of players all named in a title; beyond it, only the first few are."""
 
 FEW_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindTraits:
-    """What is true of all matches of one kind, wherever they are shown."""
+    """Properties shared by all matches of one kind, wherever they are shown."""
 
     name: str
-    """As rows, messages, metrics and the API have it; of a format it is the format's name."""
+    """The name in rows, messages, metrics and the API; a format's kind has the format's name."""
     title: Titling | None = None
-    """None: the names of those who play."""
+    """None to use the names of the players."""
     is_public: bool = True
     is_crowd: bool = False
-    """Whether everybody plays: lists name the first places alone, pages the seats of who asks."""
+    """Whether everybody plays: lists show only the top places, pages the requester's seats."""
     hides_players: bool = False
-    """Whether the site alone knows who plays before the end, in games with hidden information."""
+    """Whether players are hidden until the end, in games with hidden information."""
     battles: int = 1
-    """The most games of a match."""
+    """Maximum number of games in a match."""
     plays_at_once: bool = False
-    """Whether its replays play as soon as their page is open."""
+    """Whether its replays start playing when their page opens."""
     is_experiment: bool = False
-    """Whether it tells something only with many others: it is played while nothing else waits, and
-    is not among the latest matches of its player."""
+    """Whether it is only meaningful together with many others: it is played while nothing else
+    waits, and not listed among its player's latest matches.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SeatView:
-    """Who sat at a slot, and what came of it."""
+    """A seat, and its result."""
 
     slot: int
     name: str
     is_builtin: bool
     bot: int | None
-    """The id of the bot's row, None for a built-in strategy."""
+    """The id of the bot's row, or None for a built-in strategy."""
     user_id: int | None
-    """The owner of the bot, None for a built-in strategy and for a team."""
+    """The id of the bot's owner, or None for a built-in strategy or a team."""
     owner: str | None
-    """The username; None where that was deleted, too."""
+    """The username; also None if it was deleted."""
     picture: str | None
     """The SHA-256 of the owner's picture."""
     country: str | None
-    """Of the owner."""
+    """The country of the owner."""
     rank: int | None
     score: float | None
     faults: Sequence[Mapping[str, Any]]
     stats: Mapping[str, Any]
     after: Rating | None = None
-    """The rating after the match; None where it was not rated."""
+    """The rating after the match, or None if it was not rated."""
     before: Rating | None = None
-    """The rating before it; None where nobody has asked for it."""
+    """The rating before it, or None if it was not loaded."""
     pair_rank: int | None = None
-    """The rank by which it was rated."""
+    """The rank that was used for ratings."""
     bot_id: str | None = None
-    """The name of the bot outside of the database; None for a built-in strategy."""
+    """The public id of the bot, or None for a built-in strategy."""
     tournament: str | None = None
-    """The slug of the tournament of the team whose bot it is."""
+    """The slug of the tournament in which the bot's team plays."""
     team_id: int | None = None
     team: str | None = None
-    """What the team is called."""
+    """The name of the team."""
 
     @property
     def place(self) -> int | None:
-        """Where pages show it: by what ratings compare, so that places explain ratings.
+        """The place shown on pages: the rank used for ratings, so that places explain ratings.
 
-        The first place is the game's to give: what breaks a tie there counts for no rating.
+        The game decides the first place alone: its tie-break does not count for ratings.
         """
         return self.rank if self.pair_rank in (None, 1) else self.pair_rank
 
@@ -100,29 +101,29 @@ class MatchView:
     turn: int
     reason: str | None
     seed: int | None
-    """None until it is over, as is the map."""
+    """None until it is over, and so is the map."""
     at: datetime
     started_at: datetime | None
     finished_at: datetime | None
     seats: tuple[SeatView, ...]
-    """Those that are shown: where everybody plays few of them, and none that are hidden."""
+    """The seats to show: few of a match in which everybody plays, and no hidden ones."""
     players: int
     replay_key: str | None
-    """Of a battle; None before the end, and after the replay was given up."""
+    """The replay of a battle; None before the end and after its replay was deleted."""
     map_id: str | None = None
     level: float | None = None
     seq: int | None = None
     is_hidden: bool = False
-    """Whether slots are not shown: the seats, if any, are in the order of their names."""
+    """Whether slots are hidden: the seats, if any, are sorted by name."""
 
     @property
     def wire_id(self) -> str:
-        """The name under which bots knew it."""
+        """The id that was sent to bots."""
         return wire_id(self.match_id, self.attempt)
 
     @property
     def title(self) -> str:
-        """Who plays, unless its format calls it something else or that is hidden."""
+        """The players, unless its format has another title or they are hidden."""
         if self.kind.title is not None:
             return self.kind.title(self.at)
         if self.is_hidden and not self.seats:
@@ -131,7 +132,7 @@ class MatchView:
 
     @property
     def tag(self) -> str:
-        """What differs whenever the page shows something else."""
+        """A tag that changes whenever the page does."""
         return f"{self.match_id}-{self.state}-{self.attempt}-{self.turn}"
 
     @property
@@ -145,7 +146,7 @@ class MatchView:
         return any(seat.place != seat.rank for seat in self.seats)
 
     def result_of(self, bot: int) -> str:
-        """Return how a bot came out of a match: `won`, `drawn`, `lost`, `3rd of 4`."""
+        """Return a bot's result in a match: `won`, `drawn`, `lost`, `3rd of 4`."""
         seats = {seat.bot: seat.place for seat in self.seats}
         place, places = seats.get(bot), [seat.place for seat in self.seats]
         if place == 1:
@@ -155,7 +156,7 @@ class MatchView:
         return f"{place}{'nd' if place == 2 else 'rd' if place == 3 else 'th'} of {len(places)}"
 
     def with_before(self, ratings: Mapping[int, Rating]) -> MatchView:
-        """Return it with the ratings that bots had before."""
+        """Return the match with the ratings that bots had before it."""
         seats = tuple(
             seat if seat.bot is None else replace(seat, before=ratings.get(seat.bot))
             for seat in self.seats
@@ -164,7 +165,7 @@ class MatchView:
 
 
 def title_of(names: Sequence[str], between: str) -> str:
-    """Return who plays, in one line: of many the first three, and how many more there are."""
+    """Return the players in one line: of many, the first three and the number of the rest."""
     if len(names) <= MOST_NAMED:
         return between.join(names)
     return f"{between.join(names[:FEW_NAMED])} and {len(names) - FEW_NAMED} more"

@@ -1,1 +1,1 @@
-"""What keeps a hub running: roles, ticks, back-ups, keys; it knows no subject."""
+"""Infrastructure that keeps a hub running: roles, ticks, back-ups, keys; no domain knowledge."""

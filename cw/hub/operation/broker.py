@@ -1,7 +1,7 @@
-"""Messages from Redis, which are not trusted: one that cannot be read is dropped.
+"""Messages from Redis are not trusted: unreadable ones are dropped.
 
-Kombu and Celery expect what they have sent themselves; anything else would end the thread that
-takes messages.
+Kombu and Celery expect only what they have sent themselves; anything else would end the thread
+that takes messages.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from redis.exceptions import RedisError
 from cw import documents
 
 TASK: Final = "cw.job"
-"""What Celery calls the one task of a hub."""
+"""The name of the hub's only Celery task."""
 
 ON_UNREADABLE: Final = "on_unreadable"
-"""The option of the transport that is called for each message that is dropped."""
+"""The transport option that is called for each dropped message."""
 
 LARGEST: Final = 65_536
-"""Characters of the body of a message."""
+"""Maximum length of a message body in characters."""
 
 IDLE_READS: Final = 10
-"""Reads of an empty queue, of about a second each, between two looks for unfinished jobs."""
+"""Reads of an empty queue, of about a second each, between two checks for unfinished jobs."""
 
 OF_REDIS: Final = (RedisError, OSError, Empty)
-"""Errors that say nothing of a message."""
+"""Errors of the connection, not of a message."""
 
 logger = logging.getLogger(__name__)
 
 Body: TypeAlias = tuple[
     Annotated[list[int | str], Meta(min_length=1)], dict[str, None], dict[str, None]
 ]
-"""The arguments of a job, none by name, and nothing that is to follow."""
+"""The positional arguments of a job; keyword arguments and follow-up tasks must be empty."""
 
 
 class Delivery(msgspec.Struct):
@@ -50,7 +50,7 @@ class Delivery(msgspec.Struct):
 
 
 class Properties(msgspec.Struct):
-    """What Kombu keeps of a message."""
+    """The properties that Kombu reads."""
 
     delivery_tag: str
     delivery_info: Delivery
@@ -58,7 +58,7 @@ class Properties(msgspec.Struct):
 
 
 class Headers(msgspec.Struct):
-    """What Celery reads of a message, and the request that it goes back to."""
+    """The headers that Celery reads, and the id of the request that caused the job."""
 
     task: Literal["cw.job"]
     id: str
@@ -69,7 +69,7 @@ class Headers(msgspec.Struct):
 
 
 class Envelope(msgspec.Struct, rename="kebab"):
-    """A message as it lies in Redis."""
+    """A message as stored in Redis."""
 
     body: Annotated[str, Meta(max_length=LARGEST)]
     content_type: Literal["application/json"]
@@ -79,9 +79,9 @@ class Envelope(msgspec.Struct, rename="kebab"):
 
 
 def read(payload: Any) -> dict[str, Any]:
-    """Return what is known of a message and nothing else; raise ValueError for what is none.
+    """Return the known fields of a message only; raise ValueError if it is invalid.
 
-    Any further header, a time limit for example, could end the worker that reads it.
+    Any other header, such as a time limit, could end the worker that reads it.
     """
     envelope = documents.convert(payload, Envelope)
     documents.decode(b64decode(envelope.body, validate=True), Body)  # type: ignore[arg-type]
@@ -90,18 +90,18 @@ def read(payload: Any) -> dict[str, Any]:
 
 
 class Message(virtual.Message):
-    """A message that was checked."""
+    """A validated message."""
 
     def __init__(self, payload: Any, channel: Any = None, **more: Any) -> None:
-        """Take a message; raise ValueError for what is none."""
+        """Validate a message; raise ValueError if it is invalid."""
         super().__init__(read(payload), channel=channel, **more)  # type: ignore[no-untyped-call]
 
 
 class QoS(redis.QoS):
-    """The messages that are being worked on; what cannot be read is not put back."""
+    """The messages being worked on; unreadable ones are not put back."""
 
     def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
-        """Put a message back whose job was never finished."""
+        """Put back a message whose job was never finished."""
         try:
             super().restore_by_tag(tag, client, leftmost)  # type: ignore[no-untyped-call]
         except OF_REDIS:
@@ -120,7 +120,7 @@ class Channel(redis.Channel):
     def basic_consume(
         self, queue: str, no_ack: bool, callback: Callable[[Any], object], *args: Any, **more: Any
     ) -> None:
-        """Take messages from a queue; one that nobody can work on is dropped."""
+        """Consume messages from a queue; one that cannot be processed is dropped."""
 
         def receive(message: Any) -> None:
             try:
@@ -137,23 +137,23 @@ class Channel(redis.Channel):
         try:
             return super()._brpop_read(**options)  # type: ignore[no-untyped-call]
         except Empty:
-            # Where no event loop does it, nobody else puts back what was never finished.
+            # Without an event loop, nothing else puts back unfinished jobs.
             self.qos.restore_visible(num=self.unacked_restore_limit, interval=IDLE_READS)
             raise
         except OF_REDIS:
             raise
         except Exception as error:
-            # It has left the queue with this answer of Redis, and was not noted anywhere else.
+            # The message has left the queue with this reply, and is recorded nowhere.
             self.drop(error)
             raise Empty from None
 
     def drop(self, error: Exception) -> None:
-        """Say that a message was dropped, and why; what it held may be anybody's."""
+        """Log that a message was dropped, and why, but not its untrusted content."""
         logger.error("a message that cannot be read is dropped: %s", type(error).__name__)
         self.connection.client.transport_options[ON_UNREADABLE]()
 
 
 class Transport(redis.Transport):
-    """Redis, for a hub."""
+    """The Redis transport of a hub."""
 
     Channel = Channel

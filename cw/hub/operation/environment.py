@@ -33,7 +33,7 @@ SECRETS: Final = frozenset(
 
 
 class SettingRow(NamedTuple):
-    """A setting as people see it."""
+    """A setting as listed for people."""
 
     name: str
     value: str
@@ -44,9 +44,9 @@ class SettingRow(NamedTuple):
 def read_settings(
     environment: Mapping[str, str], overrides: Sequence[str] = (), **others: Any
 ) -> HubSettings:
-    """Read the settings of an environment, and texts `CW_NAME=VALUE`, which take precedence.
+    """Read the settings of an environment; overrides `CW_NAME=VALUE` take precedence.
 
-    Raises UsageError for an unknown name and for an invalid value.
+    Raises UsageError for an unknown name or an invalid value.
     """
     texts = {name: text for name, text in environment.items() if name.startswith("CW_")}
     texts = {name: text for name, text in texts.items() if not OF_OTHERS.fullmatch(name)}
@@ -64,7 +64,7 @@ def read_settings(
 
 
 def read(name: str, setting: Field[Any], text: str) -> Any:
-    """Read the value of a setting; an empty text is its default."""
+    """Parse the value of a setting; an empty text means its default."""
     if not text:
         return setting.default
     try:
@@ -75,7 +75,7 @@ def read(name: str, setting: Field[Any], text: str) -> Any:
 
 
 def declared() -> Iterator[Field[Any]]:
-    """Give the fields that are settings."""
+    """Return the fields that are settings."""
     return (setting for setting in fields(HubSettings) if setting.metadata)
 
 
@@ -85,7 +85,7 @@ def variable(setting: Field[Any]) -> str:
 
 
 def setting_rows(settings: HubSettings) -> list[SettingRow]:
-    """Return all settings for people; those that may hold a password as `(set)`."""
+    """Return all settings for people; secret ones are shown as `(set)`."""
     return [row_of(setting, getattr(settings, setting.name)) for setting in declared()]
 
 
@@ -100,7 +100,7 @@ def row_of(setting: Field[Any], value: Any) -> SettingRow:
 
 
 def as_text(value: Any) -> str:
-    """Return the text that is read as a value."""
+    """Return the text form of a value, as `read` accepts it."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, tuple):

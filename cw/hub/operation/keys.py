@@ -1,4 +1,4 @@
-"""The master keys: which secrets each encrypts, and how all are encrypted with the first."""
+"""The master keys: which secrets each encrypts, and re-encryption of all with the first."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from cw.hub.store.sealing import Sealed, Sealer
 from cw.hub.store.tables import Bot
 
 AT_ONCE: Final = 500
-"""Rows of one transaction."""
+"""Rows per transaction."""
 
 
 def sealer_of(settings: HubSettings) -> Sealer:
-    """Return what opens secrets, without making a key; raises OSError or ValueError."""
+    """Return the site's sealer, without creating a key; raises OSError or ValueError."""
     path = settings.data / "master.key"
     return Sealer(settings.master_keys or path.read_text(encoding="ascii").strip())
 
 
 def uses(session: Session) -> Counter[str]:
-    """Return how many secrets lie under each key."""
+    """Return how many secrets each key encrypts."""
     counted = select(Bot.key_id, func.count()).where(Bot.secret.is_not(None)).group_by(Bot.key_id)
     return Counter({key or "": number for key, number in session.execute(counted)})
 
 
 @dataclass(slots=True)
 class Tried:
-    """What came of opening all secrets."""
+    """The result of decrypting all secrets."""
 
     number: int = 0
     missing: Counter[str] = field(default_factory=Counter)
-    """How many lie under each key that is not there."""
+    """How many secrets each missing key encrypts."""
     broken: list[str] = field(default_factory=list)
-    """The ids of bots whose secret does not open by the key that it names."""
+    """The ids of bots whose secret cannot be decrypted with the key that it names."""
 
 
 def try_all(session: Session, sealer: Sealer) -> Tried:
-    """Open every secret, and forget it; return what came of it."""
+    """Decrypt every secret without keeping it; return the result."""
     tried = Tried()
     columns = select(Bot.bot_id, Bot.secret_version, Bot.secret, Bot.key_id)
     rows = session.execute(
@@ -62,9 +62,9 @@ def try_all(session: Session, sealer: Sealer) -> Tried:
 
 
 def reseal(session: Session, sealer: Sealer) -> int:
-    """Put some secrets under the first key; return how many there were to be put, 0 at the end.
+    """Re-encrypt a batch of secrets with the first key; return its size, 0 when none are left.
 
-    By two at once, or beside a rotation of a secret: who comes later leaves the row as it is.
+    A row that another caller, or a rotation of the secret, has changed meanwhile is left as it is.
     """
     others = (Bot.secret.is_not(None), Bot.key_id != sealer.key_id)
     rows = session.scalars(select(Bot).where(*others).order_by(Bot.id).limit(AT_ONCE)).all()

@@ -1,4 +1,4 @@
-"""The queue: Celery, with Redis between processes, or within one process and its memory."""
+"""The queue: Celery, over Redis between processes, or in memory within one process."""
 
 from __future__ import annotations
 
@@ -21,53 +21,54 @@ from cw.hub.operation.resources import Resources
 from cw.hub.operation.settings import HubSettings
 
 JOBS: Final = "jobs"
-"""The queue of mail, and of all that asks no bot."""
+"""The queue of mail, and of all jobs that contact no bot."""
 
 CHECKS: Final = "checks"
 """The queue of checks of bots."""
 
 PROGRAMS: Final = "programs"
-"""The queue of matches and checks in which uploaded programs are run."""
+"""The queue of matches and checks that run uploaded programs."""
 
 WORKSHOP: Final = "workshop"
-"""The queue of what is done with drafts of programs, where programs are run."""
+"""The queue of workshop tasks, which run drafts of programs."""
 
 PROBES: Final = "probes"
-"""The queue of bots that are asked whether they are ready."""
+"""The queue of readiness probes of bots."""
 
 SWEEPS: Final = "sweeps"
-"""The queue of looks at the health of all bots."""
+"""The queue of sweeps over the health of all bots."""
 
 LANES: Final[Mapping[str, int]] = {JOBS: 4, CHECKS: 8, PROBES: 8, SWEEPS: 2}
 """The queues of all work but matches, with the threads of each: a silent bot, or its name server,
-delays only others in its own queue."""
+delays only jobs in its own queue.
+"""
 
 VISIBILITY: Final = 7200
-"""Seconds after which Redis gives a job to another worker; no job takes as long."""
+"""Seconds after which Redis gives a job to another worker; no job takes that long."""
 
 TRANSPORT: Final = "cw.hub.operation.broker:Transport"
-"""How messages are sent and taken by Redis."""
+"""The transport of messages over Redis."""
 
 REQUEST_ID: Final = origin.REQUEST_ID
-"""The header of a message that says to which request its job goes back."""
+"""The message header with the id of the request that caused the job."""
 
 Job: TypeAlias = Callable[..., object]
-"""Does what a message says: it is given the resources of the process, then the arguments."""
+"""Runs a job: called with the resources of the process, then the arguments of the message."""
 
 logger = logging.getLogger(__name__)
 
 
 class CeleryQueue:
-    """Where jobs are put."""
+    """The sending side of the queue."""
 
     def __init__(self, settings: HubSettings) -> None:
-        """Take the address of the broker; nothing is opened yet."""
+        """Set the broker address; the connection is opened lazily."""
         self.settings = settings
         self._celery = new_celery(settings)
 
     def send(self, job: str, *arguments: int | str, queue: str = JOBS, after: float = 0) -> bool:
-        """Put a job into a queue, after some seconds if given; False if that cannot be reached."""
-        # Who reads the log finds what a request has led to.
+        """Enqueue a job, after some seconds if given; return whether the queue was reached."""
+        # Lets readers of the log trace a job back to its request.
         headers = {REQUEST_ID: origin.present_id()}
         about = {
             "args": [job, *arguments],
@@ -93,38 +94,38 @@ class CeleryQueue:
 
 
 class JobTaker:
-    """Takes jobs from queues, and does them with the resources of this process."""
+    """Takes jobs from queues, and runs them with the resources of this process."""
 
     def __init__(self, resources: Resources, jobs: Mapping[str, Job]) -> None:
-        """Take nothing yet; `jobs` are those by name that a message may ask for."""
+        """Register the jobs by name; nothing is taken yet."""
         self._resources = resources
         self._jobs = jobs
         self.counts = Counts()
-        """What is to be written down from time to time."""
-        # A connection to a database cannot be shared with the process it was forked from.
+        """Counters to be written to the database from time to time."""
+        # A forked process cannot share its parent's database connection.
         worker_process_init.connect(
             lambda **_: resources.database.engine.dispose(close=False), weak=False
         )
 
     def work_in_thread(self, name: str, queues: Sequence[str], slots: int) -> None:
-        """Take messages in threads of this process; they end with it, and it with them."""
-        # The event loop of Kombu is one for the whole process, and its threads would share it.
+        """Take messages in threads of this process; if the worker ends, so does the process."""
+        # Kombu's event loop is global to the process, so threads would share it.
         worker = self._celery(name).WorkController(
             **about(name, queues, slots, "threads"), use_eventloop=False
         )
         self._resources.threads.start(name, worker.start)
 
     def work(self, name: str, queues: Sequence[str], slots: int) -> None:
-        """Take messages in processes of their own until this one is told to end.
+        """Take messages in child processes until this one is told to stop.
 
-        Returns only where no more can be taken.
+        Returns only if no more messages can be taken.
         """
         pool = "threads" if sys.platform == "win32" else "prefork"
         options = about(name, queues, slots, pool)
         self._celery(name).Worker(**options, loglevel="WARNING", quiet=True).start()
 
     def _celery(self, name: str) -> Celery:
-        """Return a Celery of its own for one worker: the queues it takes from are set there."""
+        """Return a separate Celery for each worker, as its queues are set on it."""
         celery = new_celery(self._resources.settings)
         celery.conf.broker_transport_options[ON_UNREADABLE] = self._note_unreadable
         worker = name.partition("@")[2]
@@ -136,7 +137,7 @@ class JobTaker:
                 run_job(self._resources, self._jobs, job, arguments)
 
         celery.task(name=TASK, shared=False, bind=True)(do)
-        # Threads of its pool look the task up in the Celery that is the default of the process.
+        # Threads of its pool look up the task in the default Celery of the process.
         celery.set_default()
         return celery
 
@@ -145,8 +146,8 @@ class JobTaker:
 
 
 def new_celery(settings: HubSettings) -> Celery:
-    """Return a Celery that speaks to the broker of a hub."""
-    # Without a host the address is warned of.
+    """Return a Celery connected to the broker of a hub."""
+    # Without a host, Kombu warns about the address.
     broker = "memory://hub/" if settings.is_embedded else settings.broker_url
     celery = Celery("cw", broker=broker, set_as_current=False)
     celery.conf.update(configuration(settings))
@@ -154,7 +155,7 @@ def new_celery(settings: HubSettings) -> Celery:
 
 
 def about(name: str, queues: Sequence[str], slots: int, pool: str) -> dict[str, Any]:
-    """Return what a worker of Celery is told; workers need not know of each other."""
+    """Return the options of a Celery worker; workers need not know of each other."""
     alone = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
     return {"hostname": name, "queues": queues, "concurrency": slots, "pool": pool, **alone}
 
@@ -162,7 +163,7 @@ def about(name: str, queues: Sequence[str], slots: int, pool: str) -> dict[str, 
 def run_job(
     resources: Resources, jobs: Mapping[str, Job], job: str, arguments: Sequence[Any]
 ) -> None:
-    """Do what a message says; what goes wrong is told in the log, and asks for no repetition."""
+    """Run the job of a message; errors are logged, and the job is not retried."""
     if job not in jobs:
         logger.error("there is no job %r; the jobs are: %s", job, ", ".join(jobs))
         return
@@ -177,7 +178,7 @@ def run_job(
 
 
 def configuration(settings: HubSettings) -> dict[str, Any]:
-    """Return how Celery is set: each message is taken once it is done with, and JSON alone."""
+    """Return the Celery configuration: messages are acknowledged after their job, and JSON only."""
     redis = {
         "visibility_timeout": VISIBILITY,
         "unacked_restore_throttle": 1,

@@ -1,4 +1,4 @@
-"""Counts of what was done of late, shared by all processes of a site: in Redis, or in its one."""
+"""Recent usage counts shared by all processes of a site: in Redis, or in memory for one process."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from limits.storage import MemoryStorage, RedisStorage, Storage, storage_from_st
 from limits.strategies import MovingWindowRateLimiter
 
 PATIENCE: Final[dict[str, Any]] = {"socket_timeout": 2, "socket_connect_timeout": 2}
-"""Seconds for an answer of Redis."""
+"""Seconds to wait for Redis."""
 
 SWEPT: Final = 60.0
-"""Seconds between two sweeps of what this process has counted."""
+"""Seconds between two sweeps of the in-memory counts."""
 
 
 class Sweep:
-    """A timer of the library, which counts as running until the next sweep is due."""
+    """A replacement for the library's timer that counts as alive until the next sweep is due."""
 
     def __init__(self, timer: Timer) -> None:
-        """Take what sweeps once."""
+        """Wrap the timer of one sweep."""
         self._timer = timer
         self._until = monotonic() + SWEPT
 
     def start(self) -> None:
-        """Sweep soon."""
+        """Start the sweep."""
         self._timer.start()
 
     def is_alive(self) -> bool:
-        """Return whether no other sweep shall begin."""
+        """Return whether the next sweep is not due yet."""
         return monotonic() < self._until
 
 
 class OwnCounts(MemoryStorage):
-    """What this process has counted; the library would sweep it after each request, in a thread."""
+    """In-memory counts; the library would start a thread to sweep them after each request."""
 
     STORAGE_SCHEME = ["own"]  # noqa: RUF012 - as the library has it
 
     @property  # type: ignore[override]
     def timer(self) -> Sweep:
-        """What sweeps away counts that are over."""
+        """The timer that sweeps expired counts."""
         return self._sweep
 
     @timer.setter
@@ -51,7 +51,7 @@ class OwnCounts(MemoryStorage):
 
 
 def give_back(storage: Storage, key: str) -> None:
-    """Take the latest of what was counted under a key away; a store that is gone keeps it."""
+    """Undo the latest count of a key; ignored if the store is away."""
     if isinstance(storage, MemoryStorage):
         with storage.locks[key]:
             del storage.events.get(key, [])[:1]
@@ -63,7 +63,7 @@ def give_back(storage: Storage, key: str) -> None:
 
 
 def storage_at(broker: str) -> Storage:
-    """Return where the processes that share a broker count."""
+    """Return the storage shared by the processes of a broker."""
     if broker.startswith("memory:"):
         return OwnCounts()
     return cast(Storage, storage_from_string(broker, **PATIENCE))
@@ -73,14 +73,14 @@ class RateCounts:
     """How often something was done within the last minutes or hours."""
 
     def __init__(self, broker: str = "memory://") -> None:
-        """Count in the Redis of an address, or in this process where the queue is in it too."""
+        """Count in the Redis of the broker, or in memory if the queue is in memory."""
         self._storage = storage_at(broker)
         self._limiter = MovingWindowRateLimiter(self._storage)
 
     def take(self, limit: RateLimitItem, *key: str, cost: int = 1) -> bool:
         """Count something if the limit allows it; return whether it does.
 
-        False where the counts are away, as nobody knows then how many there were.
+        Returns False if the counts are away, as they are then unknown.
         """
         try:
             return self._limiter.hit(limit, *key, cost=cost)
@@ -88,19 +88,19 @@ class RateCounts:
             return False
 
     def give_back(self, limit: RateLimitItem, *key: str, cost: int = 1) -> None:
-        """Take the latest of what was counted away."""
+        """Undo the latest counts."""
         for _ in range(cost):
             give_back(self._storage, limit.key_for(*key))
 
     def left(self, limit: RateLimitItem, *key: str) -> int | None:
-        """Return how often something may be done now; None where the counts are away."""
+        """Return how often something may still be done now, or None if the counts are away."""
         try:
             return self._limiter.get_window_stats(limit, *key).remaining
         except self._storage.base_exceptions:
             return None
 
     def ends(self, limit: RateLimitItem, *key: str) -> datetime | None:
-        """Return when the oldest of what was counted is over; None where the counts are away."""
+        """Return when the oldest count expires, or None if the counts are away."""
         try:
             stats = self._limiter.get_window_stats(limit, *key)
         except self._storage.base_exceptions:

@@ -1,4 +1,4 @@
-"""What a process of the hub holds: its settings, its database, objects, keys, queue, clock."""
+"""The resources of a hub process: settings, database, objects, keys, queue, clock."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from cw.hub.store.sealing import Sealer, new_master_key, new_secret_key, stored_
 
 
 class Queue(Protocol):
-    """Where jobs are put for later."""
+    """Where jobs are enqueued."""
 
     def send(self, job: str, *arguments: int | str, queue: str = "jobs", after: float = 0) -> bool:
-        """Put a job, by its name in jobs/registry.py, into a queue; after some seconds, if given.
+        """Enqueue a job, by its name in jobs/registry.py; after some seconds, if given.
 
-        To be called after the commit of what it is about. Returns whether the queue was reached.
+        Call it after the commit of the rows that the job needs. Returns whether the queue was
+        reached.
         """
 
     def is_there(self) -> bool:
@@ -39,7 +40,7 @@ class Queue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What pages, jobs and commands work with; to be shared by all threads of a process."""
+    """What pages, jobs and commands work with; shared by all threads of a process."""
 
     settings: HubSettings
     database: Database
@@ -49,22 +50,22 @@ class Resources:
     secret_key: str
     clock: Clock = utc_now
     rate_counts: RateCounts = field(default_factory=RateCounts)
-    """What was done of late, by whatever process of the site."""
+    """Recent usage, counted across all processes of the site."""
     replica: Replica | None = None
-    """Where pages are read that nobody owns, if that is not the database."""
+    """Where pages for anonymous visitors are read, if not from the database."""
     threads: Threads = field(default_factory=Threads)
-    """Those without which this process is of no use."""
+    """The vital threads of the process."""
     lines: PassingLines = field(default_factory=OwnLines)
-    """What is told of matches while they are played."""
+    """Lines about matches in progress."""
     players: Players = field(default_factory=Players)
-    """The processes that play."""
+    """The processes that play matches."""
 
 
 def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
-    """Open what a process needs; an empty data folder is filled first.
+    """Open the resources of a process; an empty data folder is filled first.
 
-    Raises UsageError for a database that is not at the revision of this program and for keys that
-    trusted programs could read, and Failure for a database that does not answer.
+    Raises UsageError if the database is not at the revision of this program, or if trusted programs
+    could read the keys, and Failure if the database does not answer.
     """
     begin_to_trust(settings)
     make_private_folder(settings.data)
@@ -97,7 +98,7 @@ def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) 
 
 
 def make_private_folder(path: Path) -> None:
-    """Make the data folder, for its owner alone: it holds addresses of people and keys."""
+    """Create the data folder, for its owner alone: it holds people's addresses and keys."""
     if not path.exists():
         make_folder(path)
         path.chmod(0o700)
@@ -105,7 +106,7 @@ def make_private_folder(path: Path) -> None:
 
 @contextmanager
 def opened(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Iterator[Resources]:
-    """Open what a process needs while the block runs."""
+    """Yield the resources of a process; close them at the end of the block."""
     resources = open_resources(settings, queue, clock)
     try:
         yield resources

@@ -1,4 +1,4 @@
-"""The types of settings: how the text of each is read, and what is expected otherwise."""
+"""The types of settings: how each text is parsed, and what was expected if invalid."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cw.hub.store.sealing import read_keys
 from cw.server.names import LOCAL_NAMES, read_name
 
 Read = Callable[[str], Any]
-"""Reads the text of a setting; raises ValueError, which says what was expected."""
+"""Parses the text of a setting; raises ValueError with what was expected."""
 
 
 def address(*schemes: str, path: bool = True) -> Read:
-    """Read an address of one of these schemes."""
+    """Parse an address with one of these schemes."""
 
     def read(text: str) -> str:
         try:
@@ -34,7 +34,7 @@ def address(*schemes: str, path: bool = True) -> Read:
 
 
 def site_address(text: str) -> str:
-    """Read the address of this or another site, without a final slash."""
+    """Parse the address of this or another site, without a trailing slash."""
     address("http", "https")(text)
     parts = urlsplit(text)
     if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
@@ -43,26 +43,26 @@ def site_address(text: str) -> str:
 
 
 def link(text: str) -> str:
-    """Read a path of this site, or the address of another."""
+    """Parse a path of this site, or the address of another site."""
     return text if re.fullmatch(r"/([^/\\\s][^\\\s]*)?", text) else site_address(text)
 
 
 def path_of_site(text: str) -> str:
-    """Read a path of this site."""
+    """Parse a path of this site."""
     if not re.fullmatch(r"/([a-z0-9][a-z0-9/_-]*)?", text):
         raise ValueError("a path of this site, such as /ranking")
     return text
 
 
 def switch(text: str) -> bool:
-    """Read 0 or 1."""
+    """Parse 0 or 1."""
     if text not in ("0", "1"):
         raise ValueError("0 or 1")
     return text == "1"
 
 
 def seconds(least: float, most: float) -> Read:
-    """Read a number of seconds."""
+    """Parse a number of seconds in a range."""
 
     def read(text: str) -> float:
         try:
@@ -77,25 +77,25 @@ def seconds(least: float, most: float) -> Read:
 
 
 def days(text: str) -> int:
-    """Read a number of days."""
+    """Parse a number of days."""
     if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
         raise ValueError("days, 1 to 99999")
     return int(text)
 
 
 def hourly(text: str) -> int:
-    """Read how often something may be done in an hour."""
+    """Parse how often something may be done per hour."""
     if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
         raise ValueError("a number an hour, 1 to 99999")
     return int(text)
 
 
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
-"""What a number of bytes may be followed by."""
+"""The suffixes of a number of bytes."""
 
 
 def size(text: str) -> int:
-    """Read a number of bytes."""
+    """Parse a number of bytes."""
     match = re.fullmatch(r"([1-9][0-9]{0,14})([KMGT]iB)?", text)
     if match is None:
         raise ValueError("a number of bytes, such as 500MiB or 10GiB")
@@ -103,7 +103,7 @@ def size(text: str) -> int:
 
 
 def slugs(text: str) -> tuple[str, ...]:
-    """Read names as addresses have them, separated by commas."""
+    """Parse slugs, separated by commas."""
     names = tuple(text.split(","))
     if not all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name) for name in names):
         raise ValueError("the slugs of tournaments, such as spring-2027,club")
@@ -111,14 +111,14 @@ def slugs(text: str) -> tuple[str, ...]:
 
 
 def socket_address(text: str) -> str:
-    """Read the address of a Unix socket."""
+    """Parse the address of a Unix socket."""
     if not re.fullmatch(r"unix:/.+", text):
         raise ValueError("unix:PATH, such as unix:/run/circuit-wars/players.sock")
     return text
 
 
 def host_names(text: str) -> tuple[str, ...]:
-    """Read host names, separated by commas."""
+    """Parse host names, separated by commas."""
     try:
         return tuple(map(read_name, text.split(",")))
     except UsageError:
@@ -126,7 +126,7 @@ def host_names(text: str) -> tuple[str, ...]:
 
 
 def networks(text: str) -> tuple[str, ...]:
-    """Read `any`, or `public` with networks such as 10.20.0.0/16 after it."""
+    """Parse `any`, or `public` optionally followed by networks such as 10.20.0.0/16."""
     first, *more = text.split(",")
     if first not in ("any", "public") or (first == "any" and more):
         raise ValueError("any, public, or public,10.20.0.0/16")
@@ -137,7 +137,7 @@ def networks(text: str) -> tuple[str, ...]:
 
 
 def proxies(text: str) -> tuple[str, ...]:
-    """Read addresses and networks, separated by commas."""
+    """Parse addresses and networks, separated by commas."""
     try:
         return tuple(str(ip_network(part)) for part in text.split(",") if part)
     except ValueError:
@@ -145,19 +145,19 @@ def proxies(text: str) -> tuple[str, ...]:
 
 
 def store_address(text: str) -> str:
-    """Read where objects are kept."""
+    """Parse the address of an object store."""
     if not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w./-]*)?", text):
         raise ValueError("s3://bucket/prefix, with AWS_... in the environment")
     return text.rstrip("/")
 
 
 def store_or_folder(text: str) -> str:
-    """Read where objects are copied."""
+    """Parse the address of an object store, or a folder."""
     return store_address(text) if "://" in text else str(Path(text))
 
 
 def mail_server(text: str) -> str:
-    """Read the address of a mail server; only one on this machine may be used without TLS."""
+    """Parse the address of a mail server; only one on this machine may be used without TLS."""
     address("smtp", "smtps")(text)
     parts = urlsplit(text)
     if not parts.hostname or parts.path not in ("", "/") or parts.query not in ("", "tls=off"):
@@ -168,27 +168,27 @@ def mail_server(text: str) -> str:
 
 
 def keys(text: str) -> str:
-    """Read master keys; they stay text, so that nothing prints them as bytes."""
+    """Validate master keys; they stay text, so that nothing prints them as bytes."""
     read_keys(text)
     return text
 
 
 def long_secret(text: str) -> str:
-    """Read a secret that nobody can guess."""
+    """Parse a secret that is too long to guess."""
     if len(text) < 32:
         raise ValueError("at least 32 random characters")
     return text
 
 
 def e_mail(text: str) -> str:
-    """Read what has the form of an e-mail address."""
+    """Parse an e-mail address; only its form is checked."""
     if not re.fullmatch(r"[^@\s]+@[^@\s]+", text):
         raise ValueError("an e-mail address")
     return text
 
 
 def one_of(*words: str) -> Read:
-    """Read one of these words."""
+    """Parse one of these words."""
 
     def read(text: str) -> str:
         if text not in words:
@@ -199,7 +199,7 @@ def one_of(*words: str) -> Read:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine alone."""
+    """Return whether a host name or address is this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -35,11 +35,11 @@ from cw.hub.operation.setting_types import (
 )
 
 DOMAIN: Final = "endofcodes.com"
-"""That of the site of the documents."""
+"""The domain of the site that publishes the documents."""
 
 
 def setting(default: str, words: str, read: Read = str, empty: str = "") -> Any:
-    """Declare a setting; `empty` says what the default "" stands for."""
+    """Declare a setting; `empty` describes the default ""."""
     metadata = {"default": default, "words": words, "read": read, "empty": empty}
     value = read(default) if default else default
     return field(default=value, metadata=metadata)
@@ -224,7 +224,7 @@ class HubSettings:
     )
 
     def __post_init__(self) -> None:
-        """Raise UsageError for settings that do not go together."""
+        """Raise UsageError for settings that conflict."""
         for name in ("master_keys", "secret_key"):
             if not self.is_sqlite and not getattr(self, name):
                 raise UsageError(f"CW_{name.upper()} must be set unless the database is SQLite")
@@ -254,12 +254,12 @@ class HubSettings:
 
     @property
     def is_embedded(self) -> bool:
-        """Whether the queue lives in one process."""
+        """Whether the queue is in memory, within one process."""
         return self.broker_url.startswith("memory:")
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine reaches the site: people and bots are checked less there."""
+        """Whether only this machine reaches the site: checks of people and bots are laxer then."""
         return not self.public_url and is_loopback(self.host)
 
     @property
@@ -270,22 +270,22 @@ class HubSettings:
 
     @property
     def sender(self) -> str:
-        """The address that mails are from: by default that of the documents, as they say."""
+        """The sender of mails: by default the address that the documents name."""
         return self.mail_from or f"team@{DOMAIN}"
 
     @property
     def contact(self) -> str:
-        """Whom people write to: without a sender of its own, nobody can answer for this site."""
+        """Whom people write to; without a sender address of its own, the site names nobody."""
         return self.mail_from or "the people who run this site"
 
     @property
     def signed_by(self) -> str:
-        """The name under mails: another site than that of the documents does not take its name."""
+        """The name under mails: only the site of the documents signs as End of Codes."""
         return "End of Codes" if self.sender.endswith(f"@{DOMAIN}") else "Circuit Wars"
 
     @property
     def has_safe_accounts(self) -> bool:
-        """Whether passwords may be typed here: nobody listens on the way."""
+        """Whether passwords may be typed here: nobody can eavesdrop, or http is allowed."""
         address = urlsplit(self.address)
         return address.scheme == "https" or is_loopback(address.hostname or "") or self.allow_http
 
@@ -301,5 +301,5 @@ class HubSettings:
 
     @property
     def bots_may_be(self) -> tuple[str, ...]:
-        """`any`, or `public` with further networks that are allowed."""
+        """`any`, or `public` followed by further networks that are allowed."""
         return self.bot_network or (("any",) if self.is_local else ("public",))

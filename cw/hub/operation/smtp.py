@@ -10,12 +10,12 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 PATIENCE: Final = 10
-"""Seconds for one step of a conversation with a mail server."""
+"""Seconds for each step of a conversation with a mail server."""
 
 
 @contextmanager
 def connection_to(server: str) -> Iterator[smtplib.SMTP]:
-    """Connect to a server and log in, encrypted unless its address says `?tls=off`.
+    """Yield a connection to a server, logged in, encrypted unless its address says `?tls=off`.
 
     Raises OSError or SMTPException.
     """

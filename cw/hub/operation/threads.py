@@ -1,4 +1,4 @@
-"""The threads without which a process is of no use: it ends with the first of them that ends."""
+"""The vital threads of a process: it exits as soon as one of them ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import Final
 
 LAST_WORDS: Final = 1.0
-"""Seconds in which a process that ends gives back what it plays: it is to be gone within two."""
+"""Seconds in which an exiting process releases its matches: it must be gone within two."""
 
 logger = logging.getLogger(__name__)
 
@@ -19,17 +19,17 @@ class Threads:
     """The vital threads of a process."""
 
     def __init__(self, exit_process: Callable[[int], object] = os._exit) -> None:
-        """Begin without any; `exit_process` is given the exit code."""
+        """Start without threads; `exit_process` is called with the exit code."""
         self.stopping = Event()
-        """Set when the process is told to end: then threads may."""
+        """Set when the process is told to stop; threads may end from then on."""
         self.ended: list[str] = []
-        """The names of those that have ended by themselves."""
+        """The names of threads that have ended unexpectedly."""
         self.last_words: Callable[[], object] = lambda: None
-        """What is done before the process ends."""
+        """Called before the process exits."""
         self._exit = exit_process
 
     def start(self, name: str, do: Callable[[], object]) -> Thread:
-        """Do something in a thread; where it comes to an end, so does the process."""
+        """Run a function in a thread; when it returns or fails, the process exits."""
 
         def run() -> None:
             try:
@@ -43,7 +43,7 @@ class Threads:
         return thread
 
     def end(self, name: str) -> None:
-        """End the process, as something vital has ended: what watches over it starts it anew."""
+        """Exit, as a vital thread has ended; the supervisor restarts the process."""
         if self.stopping.is_set():
             return
         self.ended.append(name)
@@ -51,17 +51,16 @@ class Threads:
         self.leave(1)
 
     def wait(self) -> None:
-        """Wait until the process is told to end, as by Ctrl-C, and end it.
+        """Wait until the process is told to stop, for example by Ctrl-C, then exit.
 
-        At its end Python itself would wait for the jobs that are being done, however long they
-        take.
+        Python itself would wait at exit for running jobs, however long they take.
         """
         with suppress(KeyboardInterrupt):
             self.stopping.wait()
         self.leave(0)
 
     def leave(self, code: int) -> None:
-        """Say the last words, within their time, and end the process."""
+        """Call `last_words` within its time limit, then exit."""
         leaving = Thread(target=self.last_words, daemon=True)
         leaving.start()
         leaving.join(LAST_WORDS)

@@ -1,4 +1,4 @@
-"""What is done every few seconds, step by step; the subjects say what the steps are."""
+"""What is done every few seconds, step by step; the steps are defined by the domains."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from cw.hub.store.database import is_away
 logger = logging.getLogger(__name__)
 
 Step: TypeAlias = Callable[[Resources], object]
-"""Does what is due, in transactions of its own. Twice, late, by two at once: it says what then
-happens."""
+"""Does what is due, in its own transactions. Each step documents what happens if it runs twice,
+late, or concurrently.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a tick, in their order."""
+    """The steps of a tick, in order."""
 
     reaping: Sequence[Step]
-    """Those that take back what was not renewed in time; they come first."""
+    """Steps that revoke leases not renewed in time; they run first."""
     steps: Sequence[Step]
 
     def do(self, resources: Resources, *, reaps: bool = True) -> None:
-        """Do all that is due; a step that fails keeps none of the others from it.
+        """Do all that is due; a failed step does not stop the others.
 
-        It has an id of its own, as a request has: what it plans and sends goes back to it. Raises
-        Failure after the last step if any has failed, and at once what the database raises.
+        A tick has a request id of its own, which everything it plans and sends refers to. Raises
+        Failure after the last step if any has failed, but database errors at once.
         """
         with logs.about(request_id=origin.new_id()):
             steps = (*self.reaping, *self.steps) if reaps else self.steps
@@ -46,7 +47,7 @@ class Steps:
 
 
 def succeeds(step: Step, resources: Resources) -> bool:
-    """Do a step; return whether it has succeeded, and log why not."""
+    """Run a step; return whether it succeeded, and log the error if not."""
     try:
         step(resources)
     except DBAPIError:
@@ -58,21 +59,20 @@ def succeeds(step: Step, resources: Resources) -> bool:
 
 
 class Ticker:
-    """Ticks again and again, unless the clock of this machine goes wrong.
+    """Ticks repeatedly, unless the clock of this machine is wrong.
 
-    Just after an outage of the database nothing is taken back that was not renewed: no lease could
-    be renewed meanwhile.
+    Just after an outage of the database no leases are revoked: none could be renewed meanwhile.
     """
 
     def __init__(self, steps: Steps, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Begin where the database has always answered; `elapsed` tells seconds."""
+        """Assume no outage so far; `elapsed` returns seconds."""
         self._steps = steps
         self._elapsed = elapsed
         self._clock = ClockCheck(elapsed)
         self._reaps_from = elapsed()
 
     def tick(self, resources: Resources) -> None:
-        """Do all that is due; raises what the database does."""
+        """Do all that is due; database errors propagate."""
         try:
             if self._clock.is_right(resources):
                 self._steps.do(resources, reaps=self._elapsed() >= self._reaps_from)
@@ -80,7 +80,7 @@ class Ticker:
                     marks.note(session, marks.TICK, resources.clock())
         except DBAPIError as error:
             if is_away(error):
-                # All leases end in an outage that is longer than they are, though all workers live
+                # An outage longer than a lease lets all leases expire, though all workers are live
                 # (decisions 0008).
                 self._reaps_from = self._elapsed() + resources.settings.lease
             raise

@@ -1,7 +1,7 @@
-"""Programs that the operator trusts, and what a process must fulfil to run them unsandboxed.
+"""Programs that the operator trusts, and what a process needs to run them without a sandbox.
 
-Where bubblewrap does not work they run as the user of the process, and can read whatever that user
-can: so nothing secret may lie where that user can read it.
+Where bubblewrap does not work they run as the user of the process, and can read whatever that
+user can: so no secret may be readable by that user.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from cw.hub.operation.settings import HubSettings
 from cw.hub.players.hiding import hide_process
 
 KEY_FILES: Final = ("master.key", "secret.key")
-"""The files of the data folder in which keys are kept that are not set."""
+"""The files of the data folder with the keys that are not set in the environment."""
 
 IS_LINUX: Final[bool] = sys.platform == "linux"
 
 
 def begin_to_trust(settings: HubSettings) -> None:
-    """Hide what this process knows from programs that it may run unwalled.
+    """Hide the secrets of this process from programs that it may run without a sandbox.
 
-    Nothing changes without CW_TRUSTED_TOURNAMENTS. Raises UsageError where keys would be readable.
+    Nothing changes without CW_TRUSTED_TOURNAMENTS. Raises UsageError if keys would be readable.
     """
     if not settings.trusted_tournaments:
         return
@@ -35,7 +35,7 @@ def begin_to_trust(settings: HubSettings) -> None:
 
 
 def problem_of_trust(data: Path, *, is_root: bool) -> str | None:
-    """Return why programs of teams may not be trusted by a process; None if they may."""
+    """Return why a process may not run trusted programs, or None if it may."""
     if not IS_LINUX:
         return "only Linux hides the environment of a process from other programs of its user"
     if is_root:

@@ -1,4 +1,4 @@
-"""What keeps the hub in order: which workers live, and what may be forgotten."""
+"""Maintenance of the hub: which workers are live, and which rows can be deleted."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cw.hub.operation.health.heartbeats import GONE, LIVE
 from cw.hub.store.tables import MailCount, Ticket, Worker
 
 MAILS_COUNT: Final = timedelta(days=1)
-"""How long it is remembered that an address was sent a mail."""
+"""How long mails to an address are remembered."""
 
 
 def see_worker(session: Session, clock: Clock, name: str, version: str, slots: int) -> None:
-    """Note that a worker lives. Twice: seen later."""
+    """Record that a worker is live. Each call updates the time."""
     now = clock()
     worker = session.get(Worker, name)
     if worker is None:
@@ -28,26 +28,26 @@ def see_worker(session: Session, clock: Clock, name: str, version: str, slots: i
 
 
 def live_workers(session: Session, clock: Clock) -> int:
-    """Return how many workers live."""
+    """Return how many workers are live."""
     live = select(func.count()).where(Worker.seen_at > clock() - LIVE)
     return session.scalars(live).one()
 
 
 def live_slots(session: Session, clock: Clock) -> int:
-    """Return how many matches the workers that live can play at the same time."""
+    """Return how many matches the live workers can play at the same time."""
     slots = select(func.coalesce(func.sum(Worker.slots), 0))
     return int(session.scalars(slots.where(Worker.seen_at > clock() - LIVE)).one())
 
 
 def forget_worker(session: Session, name: str) -> None:
-    """Note that a worker has ended in an orderly way. Twice: the same."""
+    """Record that a worker has shut down cleanly. Idempotent."""
     session.execute(delete(Worker).where(Worker.id == name))
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Forget tickets that have expired, mails of a day ago, workers and processes that are gone.
+    """Delete expired tickets, mail counts of a day ago, and workers and processes that are gone.
 
-    Twice: the same.
+    Idempotent.
     """
     now = clock()
     session.execute(delete(Ticket).where(Ticket.expires_at <= now))

@@ -1,1 +1,1 @@
-"""What the pages of all subjects share."""
+"""Code shared by pages of all subjects."""

@@ -11,7 +11,7 @@ import pycountry
 from cw.hub.pages.parts import address_of
 
 FLAGS: Final = "vendor/flag-icons-7.5.0"
-"""The folder of the flags within static/: a file for each country, named by its two letters."""
+"""The folder of the flags in static/, with a file per country named by its two letters."""
 
 COMMON_NAMES: Final[Mapping[str, str]] = {
     "BN": "Brunei",
@@ -31,11 +31,11 @@ COMMON_NAMES: Final[Mapping[str, str]] = {
     "VG": "British Virgin Islands",
     "VI": "United States Virgin Islands",
 }
-"""Names that people use where pycountry has the formal name alone."""
+"""Common names for countries of which pycountry has only the formal name."""
 
 
 def names() -> dict[str, str]:
-    """Return the names of all countries by their two letters, in alphabetical order."""
+    """Return the names of all countries by two-letter code, in alphabetical order."""
     by_code = {
         country.alpha_2: COMMON_NAMES.get(country.alpha_2)
         or getattr(country, "common_name", country.name)
@@ -45,7 +45,7 @@ def names() -> dict[str, str]:
 
 
 def sort_key(name: str) -> str:
-    """Return a name without accents and case."""
+    """Return a name without accents and case, for sorting."""
     letters = unicodedata.normalize("NFD", name)
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
 
@@ -54,10 +54,10 @@ COUNTRIES: Final[Mapping[str, str]] = names()
 
 
 def flag(country: str) -> str:
-    """Return the address of the flag of a country."""
+    """Return the address of a country's flag."""
     return address_of("static", filename=f"{FLAGS}/{country.lower()}.svg")
 
 
 def folder_of_flags() -> str:
-    """Return the address of the folder in which scripts find the flags."""
+    """Return the address of the folder of flags, for scripts."""
     return address_of("static", filename=FLAGS)

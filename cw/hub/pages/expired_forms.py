@@ -1,4 +1,4 @@
-"""The answer to a form whose token is not valid: the reasons, and what was typed."""
+"""The response to a form with an invalid token: the reasons, and the typed values."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ TOKEN: Final = "csrf_token"  # noqa: S105 - the name of a field
 
 @dataclass(frozen=True, slots=True)
 class TypedForm:
-    """A form as it was sent, to be sent again by who looks at it."""
+    """A submitted form that the user may send again."""
 
     action: str
     fields: tuple[tuple[str, str], ...]
 
 
 def typed_form() -> TypedForm | None:
-    """Return the form of this request.
+    """Return the form of this request, or None if it must not be repeated.
 
-    None for one of another site, which must not have it sent by a click; for one with a password
-    or a token, which no page repeats; and for one with a file.
+    That is a form of another site, which must not be sent by a click here; one with a password or
+    a token, which no page repeats; and one with a file.
     """
     if is_secret() or has_file() or not is_own(request.origin):
         return None
@@ -39,12 +39,12 @@ def typed_form() -> TypedForm | None:
 
 
 def is_secret() -> bool:
-    """Return whether passwords or tokens are typed where this request goes."""
+    """Return whether this request's form contains passwords or tokens."""
     return request.endpoint == JOIN or family(request.endpoint) in WITH_ACCOUNTS
 
 
 def has_file() -> bool:
-    """Return whether a file was sent; a browser names none where none was chosen."""
+    """Return whether a file was sent; without a choice, browsers send an empty name."""
     return any(file.filename for file in request.files.values())
 
 
@@ -54,11 +54,11 @@ def is_own(address: str | None) -> bool:
 
 
 def page_before() -> str | None:
-    """Return the path of the page with the form, None if that is not known."""
+    """Return the path of the page with the form, or None if unknown."""
     return path_of(request.referrer) if is_own(request.referrer) else None
 
 
 def path_of(address: str | None) -> str:
-    """Return an address without its site, and without an empty query."""
+    """Return an address without its origin, and without an empty query."""
     parts = urlsplit(address or "")
     return f"{parts.path}?{parts.query}" if parts.query else parts.path

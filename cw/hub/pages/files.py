@@ -1,4 +1,4 @@
-"""The static files of the site: under addresses that change with them, and kept by browsers."""
+"""Static files of the site: their addresses change with the content, so browsers can cache them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from flask import Flask, Response, current_app, send_file
 from cw.web.modules import IMPORT, one_module
 
 VERSION: Final = re.compile(r"([0-9a-f]{16})/(.+)")
-"""What addresses of files begin with: a digest of all of them."""
+"""The prefix of file addresses: a digest of all files."""
 
 CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 
 
 def install(app: Flask) -> None:
-    """Serve the files of an app, as they are now, under addresses of their own."""
+    """Serve the static files of an app under versioned addresses."""
     static = Path(app.static_folder or "")
     app.extensions["files"] = version_at_start(static)
     app.view_functions["static"] = read
@@ -29,12 +29,12 @@ def install(app: Flask) -> None:
 
 @lru_cache(maxsize=4)
 def version_at_start(static: Path) -> str:
-    """Return the digest of a folder as this process has read it first."""
+    """Return the digest of a folder as first read by this process."""
     return version_of(static)
 
 
 def version_of(static: Path) -> str:
-    """Return a digest of all files of a folder, with their names."""
+    """Return a digest of all files in a folder, with their names."""
     digest = sha256()
     for path in sorted(static.rglob("*")):
         if path.is_file():
@@ -44,16 +44,16 @@ def version_of(static: Path) -> str:
 
 
 def name_version(endpoint: str, values: dict[str, Any]) -> None:
-    """Let the address of a file that is being built change with the file."""
+    """Add the version to the address of a static file."""
     if endpoint == "static":
         values["filename"] = f"{current_app.extensions['files']}/{values['filename']}"
 
 
 def read(filename: str) -> Response:
-    """Return a file; a module comes with all that it imports.
+    """Return a file; a module is bundled with all its imports.
 
-    Of another version of the program, which is on its way in or out while processes are replaced,
-    we have no more than our own file, which is not kept.
+    While processes are replaced, a request may name another version of the program; it gets the
+    present file, without caching.
     """
     match = VERSION.fullmatch(filename)
     if match is None:
@@ -66,7 +66,7 @@ def read(filename: str) -> Response:
 
 
 def whole(name: str) -> Response:
-    """Return a file; a module with all that it imports."""
+    """Return a file; a module is bundled with all its imports."""
     answer = current_app.send_static_file(name)
     if not name.endswith(".js") or answer.status_code != 200:
         return answer
@@ -79,7 +79,7 @@ def whole(name: str) -> Response:
 
 @lru_cache(maxsize=256)
 def script(static: Path, name: str) -> bytes | None:
-    """Return a module with all that it imports, put together once; None for one without any."""
+    """Return a module bundled with all its imports, or None if it has none; cached."""
     if IMPORT.search((static / name).read_text(encoding="utf-8")) is None:
         return None
     return one_module(static, name).encode()

@@ -1,4 +1,4 @@
-"""How often something may be tried, by whom; counted in Redis, or in this process."""
+"""Rate limits: how often something may be tried, by whom; counted in Redis, or in this process."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from cw.hub.pages.request import resources
 from cw.hub.pages.times import time_element
 
 OTHERS: Final = "600 per minute"
-"""What one address may ask of one page that has no limit of its own."""
+"""The limit per address for a page that has none of its own."""
 
 WRONG_CARDS: Final = parse("60 per 10 minutes")
-"""Login tokens that are not known, by address."""
+"""Unknown login tokens, per address."""
 
 
 WRONG_LINKS: Final = parse("30 per hour")
-"""Links to reset a password that are not known, or not any more, by address."""
+"""Unknown or no longer valid links to reset a password, per address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left of a limit."""
+    """The remainder of a limit."""
 
     left: int
     until: datetime
-    """When there is more again."""
+    """When more becomes available."""
 
 
 def network() -> str:
-    """Return the address that asks; of IPv6 the /64, which one customer has at least."""
+    """Return the client address; for IPv6 its /64, the least that one customer has."""
     address = ip_address(request.remote_addr or "127.0.0.1")
     if isinstance(address, IPv6Address):
         return str(ip_network((address, 64), strict=False).network_address)
@@ -46,24 +46,24 @@ def network() -> str:
 
 
 def note_wrong_password() -> None:
-    """Let this request count as a wrong password."""
+    """Count this request as a wrong password."""
     g.wrong_password = True
 
 
 def note_wrong_card() -> None:
-    """Count a login token that is not known; answer 429 once there were too many."""
+    """Count an unknown login token; abort with 429 if there were too many."""
     count_wrong(WRONG_CARDS, "card")
 
 
 def note_wrong_link() -> None:
-    """Count a link that is not known; answer 429 once there were too many."""
+    """Count an unknown link; abort with 429 if there were too many."""
     count_wrong(WRONG_LINKS, "link")
 
 
 def count_wrong(most: RateLimitItem, scope: str) -> None:
-    """Count something wrong of the address that asks; answer 429 once there was too much.
+    """Count a failure of the client address; abort with 429 if there were too many.
 
-    Only that is counted, after it was looked at: what is right is let in all the same.
+    Only failures count, after they were checked, so valid requests still pass.
     """
     limiter = current_app.extensions["limiter_of_hub"]
     counted = (most, scope, network())
@@ -73,7 +73,7 @@ def count_wrong(most: RateLimitItem, scope: str) -> None:
     except Exception as error:
         if not isinstance(error, limiter.limiter.storage.base_exceptions):
             raise
-        # The counts are away: the process cannot know how many there were.
+        # The counts are unavailable, so the process cannot know how many there were.
         return
     if not is_taken:
         g.retry_at = datetime.fromtimestamp(ends, UTC)
@@ -81,14 +81,14 @@ def count_wrong(most: RateLimitItem, scope: str) -> None:
 
 
 def refuse(limit: RateLimitItem, until: datetime) -> NoReturn:
-    """Answer 429 to a request that has met a limit, which ends at a moment."""
+    """Abort with 429 for a limit that was reached; it ends at a moment."""
     g.limit_met, g.retry_at = str(limit), until
     abort(429)
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How often the POSTs of some pages are taken together."""
+    """A limit on the POSTs of some pages together."""
 
     scope: str
     amount: str | Callable[[], str]
@@ -96,18 +96,18 @@ class Limit:
     endpoints: tuple[str, ...]
     methods: tuple[str, ...] = ("POST",)
     only_done: bool = False
-    """Whether only what was done counts, see `note_done`; what was refused uses up nothing."""
+    """Whether only successful requests count, see `note_done`; rejected ones use up nothing."""
 
 
 def note_done() -> None:
-    """Let this request count in the limits of what was done."""
+    """Count this request in the limits on successful requests."""
     g.done = True
 
 
 def give_back_refused(response: Response) -> Response:
-    """Take a request that did nothing out of the limits of what is done.
+    """Remove an unsuccessful request from the limits on successful ones.
 
-    All are counted at first: of any number that come at once no more are let through.
+    All requests are counted first, so that concurrent ones cannot exceed the limit.
     """
     if not g.get("done"):
         give_back_of(current_app.extensions["limits_of_done"])
@@ -115,7 +115,7 @@ def give_back_refused(response: Response) -> Response:
 
 
 def give_back_of(scopes: Collection[str]) -> None:
-    """Take this request out of what some limits have counted."""
+    """Remove this request from the counts of some limits."""
     limiter = current_app.extensions["limiter_of_hub"]
     for met in limiter.current_limits:
         if met.request_args[-1] in scopes and not met.breached:
@@ -123,7 +123,7 @@ def give_back_of(scopes: Collection[str]) -> None:
 
 
 def allowance(scope: str) -> Allowance | None:
-    """Return what the one who asks has left of a limit of what is done; None if nobody knows."""
+    """Return the requester's remainder of a limit on successful requests, or None if unknown."""
     limit: Limit = current_app.extensions["limits_of_done"][scope]
     limiter = current_app.extensions["limiter_of_hub"]
     most = parse(limit.amount() if callable(limit.amount) else limit.amount)
@@ -137,7 +137,7 @@ def allowance(scope: str) -> Allowance | None:
 def install(
     app: Flask, storage: str, limits: Iterable[Limit], is_exempt: Callable[[], bool]
 ) -> None:
-    """Put limits before the views of an app, and one before all that have none of their own."""
+    """Add limits to an app's views, and a default limit to views without one."""
     is_shared = not storage.startswith("memory:")
     limiter = Limiter(
         key_func=network,
@@ -167,7 +167,7 @@ def install(
 
 
 def met() -> str:
-    """Return the limit that a request met, such as `5 per 1 hour`."""
+    """Return the limit that a request reached, such as `5 per 1 hour`."""
     if "limit_met" in g:
         return cast(str, g.limit_met)
     limit = current_app.extensions["limiter_of_hub"].current_limit
@@ -175,7 +175,7 @@ def met() -> str:
 
 
 def retry_at() -> datetime:
-    """Return when a request that met a limit may be tried again."""
+    """Return when a request that reached a limit may be retried."""
     if "retry_at" in g:
         return cast(datetime, g.retry_at)
     met = current_app.extensions["limiter_of_hub"].current_limit
@@ -183,6 +183,6 @@ def retry_at() -> datetime:
 
 
 def too_many_words(moment: datetime) -> Markup:
-    """Return what people read who have met a limit, with the time of its end."""
+    """Return the message about a reached limit, with the time of its end."""
     words = Markup("Too many attempts. Try again {}.")
     return words.format(time_element(moment, resources().clock()))

@@ -1,8 +1,7 @@
 """Names that people choose: one check for users, bots, teams, groups, competitions and tokens.
 
-A name is shown to others, so it must look like what it is: one who reads it sees all of it, in the
-order in which it is written, and no two names that are compared as different look the same by
-characters that nobody sees.
+Names are shown to others, so a name must look like what it is: all of it is visible, in the order
+in which it is written, and no two different names look the same because of invisible characters.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ from cw.errors import UsageError
 
 INVISIBLE: Final = re.compile(
     "["
-    "\u034f"  # joins letters, and shows nothing
-    "\u115f\u1160\u3164\uffa0"  # stand for letters of Hangul that are not there
-    "\u17b4\u17b5"  # vowels of Khmer that are not written
-    "\u180b-\u180f"  # choose forms of Mongolian letters
+    "\u034f"  # joins letters, invisible
+    "\u115f\u1160\u3164\uffa0"  # fillers for missing letters of Hangul
+    "\u17b4\u17b5"  # unwritten vowels of Khmer
+    "\u180b-\u180f"  # select forms of Mongolian letters
     "\u2800"  # Braille without a dot
-    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # choose forms of the character before
+    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # select forms of the preceding character
     "]"
 )
-"""Characters that show nothing though Unicode counts them as letters, marks or symbols.
+"""Invisible characters that Unicode counts as letters, marks or symbols.
 
-Those that Python does not call printable are not listed: controls, what turns the direction of
-writing, what has no width, and what is unassigned or private.
+Not listed are characters that Python calls unprintable: controls, changes of the writing direction,
+zero-width, unassigned and private characters.
 """
 
 MOST_OF_ONE: Final = 20
-"""NFKC makes one character 18 at most: a far longer text need not be normalised."""
+"""NFKC expands a character to at most 18, so a far longer text need not be normalised."""
 
 LONGEST_SLUG: Final = 32
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -72,7 +71,7 @@ def clean_name(text: str, longest: int) -> str:
 
 
 def is_slug(text: str) -> bool:
-    """Return whether a text may stand for a competition in an address."""
+    """Return whether a text is a valid slug."""
     return len(text) <= LONGEST_SLUG and SLUG.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Parts that pages of all subjects share: notices, moments, flags, pictures, addresses."""
+"""Parts shared by pages of all subjects: notices, moments, flags, pictures, addresses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cw.hub.pages.times import time_element
 from cw.kits import LANGUAGES
 
 Family: TypeAlias = Blueprint
-"""Pages of one subject, under addresses of their own."""
+"""Pages of one subject, under a common prefix."""
 
 Application: TypeAlias = Flask
 
@@ -34,12 +34,12 @@ Mood: TypeAlias = Literal["good", "bad", "plain"]
 
 
 def notice(words: str, mood: Mood = "good") -> None:
-    """Show a notice on the next page that this browser is shown."""
+    """Show a notice on the next page in this browser."""
     flash(words, mood)
 
 
 def remembered_addresses() -> Callable[..., str]:
-    """Return `url_for` that remembers what it has built: a page asks it twenty times."""
+    """Return a caching `url_for`, because a page calls it twenty times."""
 
     @lru_cache(maxsize=4096)
     def build(_root: str, endpoint: str, values: tuple[tuple[str, Any], ...]) -> str:
@@ -52,7 +52,7 @@ def remembered_addresses() -> Callable[..., str]:
 
 
 def part_of_page(template: str, **values: Any) -> Markup:
-    """Return a template as HTML that stands within another."""
+    """Return a template as HTML for use within another."""
     return Markup(render_template(template, **values))  # noqa: S704 - templates escape
 
 
@@ -62,14 +62,14 @@ def ago(moment: datetime) -> Markup:
 
 
 def address_of(endpoint: str, **values: Any) -> str:
-    """Return an address of this site, remembered."""
+    """Return an address of this site; cached."""
     return cast(str, current_app.extensions["addresses"](endpoint, **values))
 
 
 def show_once(heading: str, label: str, secret: str, back: str, *, variable: str = "") -> Response:
-    """Show what nobody is told again, and where to go on from there.
+    """Show a secret that is never shown again, and a link to continue.
 
-    `variable` is that of a bot's environment; with one, the line is shown that starts a kit.
+    `variable` is the bot's environment variable; with it, the command that starts a kit is shown.
     """
     start = f"{variable}={secret} {LANGUAGES['python'].run}" if variable else ""
     values = {"heading": heading, "label": label, "secret": secret, "back": back, "start": start}
@@ -79,14 +79,14 @@ def show_once(heading: str, label: str, secret: str, back: str, *, variable: str
 
 
 def address_with(**changed: object) -> str:
-    """Return the address of this page with other choices; those that are empty are left out."""
+    """Return the address of this page with changed choices; empty ones are left out."""
     query = {**request.args.to_dict(), **changed}
     choices = {name: value for name, value in query.items() if value and name != "format"}
     return f"{request.path}?{urlencode(choices)}" if choices else request.path
 
 
 def avatar(digest: str | None) -> str:
-    """Return the address of a picture, by its SHA-256; None is for those who have chosen none."""
+    """Return the address of a picture by its SHA-256; None: the default picture."""
     if digest is None:
         return address_of("static", filename="hub/nobody.svg")
     return address_of("profile.picture", digest=digest)

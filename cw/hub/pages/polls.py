@@ -1,8 +1,7 @@
-"""Answers to scripts that poll: 304, without a query, while nothing has changed.
+"""Answers to polling scripts: 304, without a query, while nothing has changed.
 
-What is polled has a tag that changes whenever it does. For a second after it was read, a process
-takes a tag for the present one. So any number of processes may answer: at worst a client learns
-of something new a second late.
+Polled state has a tag that changes with it. A process trusts a tag for a second after reading it.
+So any number of processes may answer; at worst, a client learns of a change a second late.
 """
 
 from __future__ import annotations
@@ -18,37 +17,37 @@ from flask import Flask, Response, current_app, jsonify, request
 from cw.hub.pages.request import may_be_late, resources
 
 FRESH: Final = 1.0
-"""Seconds for which a tag counts as the present one."""
+"""Seconds for which a tag is trusted."""
 
 MOST: Final = 10_000
-"""Tags that are remembered."""
+"""Maximum number of cached tags."""
 
 
 class Polled(NamedTuple):
-    """The present state of what is polled."""
+    """The present state of a polled subject."""
 
     tag: str
-    """Changes whenever the rest does."""
+    """Changes with the rest."""
     value: Any
     """The answer, as JSON."""
     is_public: bool = True
-    """Whether everybody gets the same answer; if not, the tag is remembered for one user alone."""
+    """Whether everybody gets the same answer; if not, the tag is cached for one user only."""
 
 
 class ReadTag(NamedTuple):
-    """A tag, and when reading it began."""
+    """A tag, and when its reading began."""
 
     tag: str
     began: float
     polled: Polled | None
-    """What has it, where that is remembered too."""
+    """The state with this tag, if that is cached too."""
 
 
 class Tags:
-    """The tags that were read within the last second, by key; shared by all threads."""
+    """The tags read within the last second, by key; shared by all threads."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        """Begin empty; the clock counts seconds."""
+        """Create an empty cache; the clock counts seconds."""
         self._clock = clock
         self._lock = Lock()
         self._tags: TLRUCache[str, ReadTag] = TLRUCache(
@@ -56,19 +55,19 @@ class Tags:
         )
 
     def find(self, key: str) -> str | None:
-        """Return the present tag, None if it was not read lately."""
+        """Return the present tag, or None if it was not read recently."""
         with self._lock:
             read = self._tags.get(key)
         return read and read.tag
 
     def polled(self, key: str) -> Polled | None:
-        """Return what was remembered with the present tag, None if that is nothing."""
+        """Return the state cached with the present tag, or None."""
         with self._lock:
             read = self._tags.get(key)
         return read and read.polled
 
     def put(self, key: str, tag: str, began: float, polled: Polled | None = None) -> None:
-        """Remember a tag, and what has it; the second counts from when reading it began."""
+        """Cache a tag, and optionally its state; its second starts when reading began."""
         with self._lock:
             self._tags[key] = ReadTag(tag, began, polled)
 
@@ -78,15 +77,15 @@ class Tags:
 
 
 def install(app: Flask, viewer: Callable[[], str]) -> None:
-    """Let an app remember tags; `viewer` names who asks, "" for a visitor."""
+    """Add a cache of tags to an app; `viewer` returns the requester's name, "" for a visitor."""
     app.extensions["tags"] = Tags()
     app.extensions["viewer"] = viewer
 
 
 def answer(subject: str, look: Callable[[], Polled]) -> Response:
-    """Answer a poll: 304 if the client has the present state; `look` reads it, and may abort.
+    """Answer a poll, with 304 if the client has the present state; `look` reads it, and may abort.
 
-    Public state is answered before it is known who asks.
+    Public state is answered before the requester is identified.
     """
     key = key_of(subject)
     tags = cast(Tags, current_app.extensions["tags"])
@@ -103,7 +102,7 @@ def answer(subject: str, look: Callable[[], Polled]) -> Response:
 
 
 def answer_to_many(subject: str, look: Callable[[], Polled]) -> Response:
-    """Answer a poll of what many wait for and is costly to make: it is made once in a second.
+    """Answer a poll of many clients that is costly to build, so it is built once per second.
 
     It must be the same for everybody.
     """
@@ -122,7 +121,7 @@ def answer_to_many(subject: str, look: Callable[[], Polled]) -> Response:
 
 
 def recently(subject: str, look: Callable[[], str]) -> str:
-    """Return a public text about something, at most a second old."""
+    """Return a public text about a subject, at most a second old."""
     key = key_of(subject)
     tags = cast(Tags, current_app.extensions["tags"])
     text = tags.find(key)
@@ -134,17 +133,17 @@ def recently(subject: str, look: Callable[[], str]) -> str:
 
 
 def key_of(subject: str) -> str:
-    """Return the key of a tag: a replica may lag behind, so its tags are apart."""
+    """Return the key of a tag; tags of the replica are separate, as it may lag behind."""
     return f"{subject} of the replica" if resources().replica and may_be_late() else subject
 
 
 def private_key(key: str) -> str:
-    """Return the key of a tag that only the one who asks is answered."""
+    """Return the key of a tag that only the requester may get."""
     return f"{key} for {current_app.extensions['viewer']()}"
 
 
 def tagged(response: Response, tag: str) -> Response:
-    """Return an answer with its tag; who keeps it must ask again."""
+    """Return a response with its tag; caches must revalidate it."""
     response.set_etag(tag)
     response.headers["Cache-Control"] = "private, no-cache"
     return response

@@ -1,4 +1,4 @@
-"""Values that were read or made for a page, remembered as long as they hold."""
+"""A cache of values for pages, valid as long as their keys."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ T = TypeVar("T")
 
 
 class Remembered(Generic[T]):
-    """The values that were used last, by all that they depend on; shared by all threads."""
+    """The most recently used values, keyed by all that they depend on; shared by all threads."""
 
     def __init__(self, most: int, size: Callable[[T], int] = lambda _: 1) -> None:
-        """Begin empty; the sizes of what is remembered add up to at most so much."""
+        """Create an empty cache; `most` bounds the sum of the sizes of its values."""
         self._lock = Lock()
         self._size = size
         self._values: LRUCache[Hashable, T] = LRUCache(most, size)
 
     def find(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, made if need be; two threads at once may both make it."""
+        """Return the value of a key, made if missing; two concurrent threads may both make it."""
         with self._lock:
             if key in self._values:
                 return self._values[key]
@@ -34,5 +34,5 @@ class Remembered(Generic[T]):
 
 
 def minute(now: datetime) -> int:
-    """Return the number of a minute: as a part of a key it lets words like `5 minutes ago` hold."""
+    """Return a minute's number; in a key, it keeps texts like `5 minutes ago` valid."""
     return int(now.timestamp()) // 60

@@ -1,4 +1,4 @@
-"""What a request works with: the resources of the process, and one reading of the database."""
+"""What a request needs: the resources of the process, and a single database session."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from cw.hub.store.patience import FOR_PAGES, waiting
 OF_NOBODY: Final = frozenset(
     {"home", "leaderboard", "match", "bots", "profile", "ranking", "tournaments", "cups", "api"}
 )
-"""Blueprints whose pages a visitor may be shown as they were a moment ago.
+"""Blueprints whose pages a visitor may see with a short delay.
 
-Others need what was just written: who follows a link from a mail has no session yet.
+Others need fresh data: who follows a link in a mail has no session yet.
 """
 
 
 def install(app: Flask) -> None:
-    """Let an app close what its requests have read with, and wait no longer than people do."""
+    """Close each request's session after it, and limit database waits to a page's patience."""
     app.teardown_request(close_reading)
     app.wsgi_app = in_time(app.wsgi_app)  # type: ignore[method-assign]
 
 
 def in_time(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what answers requests, with the patience of pages for the database."""
+    """Wrap a WSGI app, limiting its database waits to the patience of pages."""
 
     def answer_in_time(environ: Any, start_response: Any) -> Any:
-        # What is sent part by part, such as an export, is not awaited by a page.
+        # Streamed responses, such as exports, are sent outside of this block.
         with waiting(FOR_PAGES):
             return answer(environ, start_response)
 
@@ -39,16 +39,16 @@ def in_time(answer: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def resources() -> Resources:
-    """Return what the process holds."""
+    """Return the resources of the process."""
     return cast(Resources, current_app.extensions["hub"])
 
 
 @contextmanager
 def one_reading() -> Iterator[Reading]:
-    """Give a session that changes nothing; a page that is shown has one alone.
+    """Yield a read-only session; a page that is shown has a single one.
 
-    So all of a page is of one moment, and the database is asked to begin but once. What posts a
-    form reads anew each time, as it may have changed something itself.
+    So a page is consistent, and starts a single transaction. A request that posts a form gets a new
+    session each time, as it may have changed something itself.
     """
     if request.method not in ("GET", "HEAD"):
         with resources().database.reading() as opened:
@@ -64,9 +64,9 @@ def one_reading() -> Iterator[Reading]:
 
 
 def may_be_late() -> bool:
-    """Return whether it does not matter if what is shown was so a moment ago.
+    """Return whether the response may be slightly stale.
 
-    It matters to those who may have written something: all who show a session or a token.
+    It may not for requesters who may have written something: those with a session or a token.
     """
     name = current_app.config["SESSION_COOKIE_NAME"]
     is_known = any(cookie == name or cookie.startswith(f"{name}-") for cookie in request.cookies)
@@ -79,6 +79,6 @@ def may_be_late() -> bool:
 
 
 def close_reading(_: BaseException | None = None) -> None:
-    """Close the session of a page that was shown."""
+    """Close the session of a shown page."""
     g.pop("reading", None)
     g.pop("close_reading", lambda: None)()

@@ -1,4 +1,4 @@
-"""What guards all pages: headers, https, the size of forms, tokens in forms."""
+"""Protection of all pages: headers, https, the size of forms, tokens in forms."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ POLICY: Final = (
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 EMBEDDED: Final = f"{CONTENT_SECURITY_POLICY}*"
-"""The policy of a page that other sites may show within theirs; nothing can be changed there."""
+"""The policy of a page that other sites may embed; nothing can be changed there."""
 
 YEAR: Final = 365 * 86_400
 LARGEST_FORM: Final = 64 * 1024
 LARGEST_PICTURE: Final = 5 * 1024 * 1024
 LARGEST_BODY: Final = 8 * 1024 * 1024
-"""Above what a picture may have, so that who chooses a larger one is told what is allowed."""
+"""Larger than the limit of a picture, so that a too large one gets a helpful message."""
 
 MOST_FIELDS: Final = 50
 WITH_TEAMS: Final = "host.post"
 MOST_TEAMS: Final = 1100
-"""Fields of a form in which teams are ticked."""
+"""Maximum number of fields in a form with ticked teams."""
 
 WITH_FILE: Final = (
     "settings.change_avatar",
@@ -48,17 +48,16 @@ WITH_FILE: Final = (
 )
 
 SCRIPTED: Final = ("api", "games", "matches", "news", "play_on", "replays", "room")
-"""Blueprints whose requests come from scripts, bots and mail programs; they refuse other sites by
-themselves."""
+"""Blueprints requested by scripts, bots and mail programs; they reject other sites themselves."""
 
 WITH_ACCOUNTS: Final = ("account", "settings", "tokens", "github")
-"""Blueprints where passwords and tokens are typed and shown."""
+"""Blueprints for entering and showing passwords and tokens."""
 
 JOIN: Final = "joining.join"
-"""Where the tokens of teams are typed, on pages that are for everybody."""
+"""Where team tokens are entered, on public pages."""
 
 ASKED_BESIDE: Final = ("home.health", "ready.ready", "metrics.metrics")
-"""What programs on the same network ask, in clear and not through the proxy."""
+"""Endpoints that programs on the same network request, in clear and bypassing the proxy."""
 
 INSECURE: Final = "Accounts need https here. Ask who runs this site."
 
@@ -66,10 +65,10 @@ INSECURE: Final = "Accounts need https here. Ask who runs this site."
 def install(
     app: Flask, settings: HubSettings, blueprints: Iterable[str], store: str | None
 ) -> None:
-    """Put the guards before an app.
+    """Add the guards to an app.
 
-    `blueprints` are the families of pages of the hub, `store` is where links to objects lead if
-    that is elsewhere.
+    `blueprints` are the hub's families of pages; `store` is the origin of links to objects, if that
+    is another one.
     """
     is_https = settings.address.startswith("https:")
     families = frozenset(blueprints)
@@ -77,7 +76,7 @@ def install(
     app.config["LARGE_BODIES"] |= {
         rule.endpoint for rule in app.url_map.iter_rules() if family(rule.endpoint) in families
     }
-    # What strangers say of whom they ask for is not believed, but that they say so is looked at.
+    # Keep forwarded headers of strangers: they are not trusted, but their presence is checked.
     app.config["FORWARDED"] = True
     app.wsgi_app = ClientAddress(app.wsgi_app, settings.trusted_proxy)  # type: ignore[method-assign]
     if urlsplit(settings.public_url).scheme == "https":
@@ -91,7 +90,7 @@ def install(
 
 
 def configuration(*, is_https: bool) -> dict[str, Any]:
-    """Return how cookies, tokens and bodies are set."""
+    """Return the configuration of cookies, tokens and bodies."""
     return {
         "SESSION_COOKIE_NAME": "__Host-cw" if is_https else "cw",
         "SESSION_COOKIE_SECURE": is_https,
@@ -110,7 +109,7 @@ def family(endpoint: str | None) -> str:
 
 
 def guard_forms(app: Flask) -> None:
-    """Ask for a token in each form of the site."""
+    """Require a token in each form of the site."""
     tokens = CSRFProtect(app)
     for name in SCRIPTED:
         if name in app.blueprints:
@@ -118,10 +117,10 @@ def guard_forms(app: Flask) -> None:
 
 
 class ClientAddress:
-    """Tells who asks; believes the forwarded headers of some proxies, and nobody else's."""
+    """Determines the client address; trusts the forwarded headers of known proxies only."""
 
     def __init__(self, app: Callable[..., Any], networks: Iterable[str]) -> None:
-        """Stand before an app."""
+        """Wrap an app."""
         self._app = app
         self._forwarded = ProxyFix(self._answer, x_for=1, x_proto=1)
         self._networks = [ip_network(network) for network in networks]
@@ -143,7 +142,7 @@ class ClientAddress:
 
 
 def unmapped(address: str) -> str:
-    """Return an IPv4-mapped IPv6 address as the IPv4 address, any other text as it is."""
+    """Return an IPv4-mapped IPv6 address as IPv4, and any other text unchanged."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -153,7 +152,7 @@ def unmapped(address: str) -> str:
 
 
 def to_https(public_url: str) -> AnyResponse | None:
-    """Send who asks in clear to the same page on https; refuse what would change something."""
+    """Redirect a plain request to https; reject it if it would change something."""
     if request.is_secure or request.endpoint in ASKED_BESIDE:
         return None
     if request.method not in ("GET", "HEAD"):
@@ -164,7 +163,7 @@ def to_https(public_url: str) -> AnyResponse | None:
 
 
 def refuse_accounts() -> None:
-    """Keep the account pages closed, and take no access token."""
+    """Block account pages and access tokens."""
     blueprint, shows_token = family(request.endpoint), "Authorization" in request.headers
     if (
         blueprint in WITH_ACCOUNTS
@@ -175,7 +174,7 @@ def refuse_accounts() -> None:
 
 
 def bound_form(families: frozenset[str]) -> None:
-    """Refuse forms of the hub that are larger than any of ours."""
+    """Reject hub forms that are larger than any of ours."""
     if request.method not in ("POST", "PATCH") or family(request.endpoint) not in families:
         return
     largest = LARGEST_BODY if request.endpoint in WITH_FILE else LARGEST_FORM
@@ -191,7 +190,7 @@ def bound_form(families: frozenset[str]) -> None:
 
 
 def refuse_nul(families: frozenset[str]) -> None:
-    """Refuse the character that no text of a database may have, and no keyboard types."""
+    """Reject NUL characters, which databases cannot store and no keyboard types."""
     if family(request.endpoint) not in families:
         return
     texts = [request.path, *request.args.values()]
@@ -202,12 +201,12 @@ def refuse_nul(families: frozenset[str]) -> None:
 
 
 def count_fields() -> int:
-    """Return the number of values that a form brings."""
+    """Return the number of values in a form."""
     return sum(len(values) for _, values in request.form.lists())
 
 
 def harden(response: Response, store: str | None, *, is_https: bool) -> Response:
-    """Say what browsers must not do with a page."""
+    """Add security headers to a response."""
     headers = response.headers
     policy = EMBEDDED if headers.get("Content-Security-Policy") == EMBEDDED else POLICY
     reached = f"connect-src 'self' {store}" if store else "connect-src 'self'"

@@ -1,4 +1,4 @@
-"""Times as pages show them: how long ago, with the moment itself for machines and on hover."""
+"""Times on pages: how long ago, with the moment itself for machines and on hover."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNITS: Final = (
     ("minute", 60),
     ("second", 1),
 )
-"""The units of a distance in time and their seconds, the largest first."""
+"""Units of time with their seconds, largest first."""
 
 LONGEST_NOW: Final = 10
 """Seconds from a moment that still count as now."""
@@ -25,7 +25,7 @@ SECOND: Final = timedelta(seconds=1)
 
 
 def relative(moment: datetime, now: datetime) -> str:
-    """Return `now`, `3 weeks ago` or `in 1 hour`: whole units, the largest that fits, cut off."""
+    """Return `now`, `3 weeks ago` or `in 1 hour`, in the largest unit that fits, rounded down."""
     words = distance(abs(now - moment) // SECOND)
     if words == "now":
         return words
@@ -33,7 +33,7 @@ def relative(moment: datetime, now: datetime) -> str:
 
 
 def distance(seconds: int) -> str:
-    """Return `now` or a number with its unit for the whole seconds between two moments."""
+    """Return `now`, or a number with its unit, for a number of seconds."""
     if seconds <= LONGEST_NOW:
         return "now"
     unit, size = next(row for row in UNITS if row[1] <= seconds)
@@ -47,10 +47,10 @@ def machine_time(moment: datetime) -> str:
 
 
 def time_element(moment: datetime, now: datetime) -> Markup:
-    """Return the HTML of a moment; static/hub/times.js keeps its words true."""
+    """Return the HTML of a moment; static/hub/times.js keeps its text current."""
     utc = moment.astimezone(UTC).isoformat(" ")
     words = relative(moment, now)
-    # Nothing in it needs to be escaped, and a page may have hundreds.
+    # Nothing in it needs escaping, and a page may have hundreds.
     return Markup(  # noqa: S704
         f'<time datetime="{utc[:10]}T{utc[11:19]}Z" title="{utc[:16]} UTC">{words}</time>'
     )

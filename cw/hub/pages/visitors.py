@@ -1,9 +1,9 @@
-"""Pages as visitors were shown them a moment ago.
+"""A cache of pages for visitors.
 
-Whoever shows neither a cookie nor a token gets the same page as all others. It is remembered for
-two seconds, or until this process has written something, so that any number of visitors costs one
-page. What belongs to one person is never remembered: a page that was made for somebody, that sets a
-cookie (as each token of a form does), or whose policy has a nonce.
+All requests without a cookie or a token get the same page. It is cached for two seconds, or until
+this process writes something, so that any number of visitors costs one page. Private content is
+never cached: pages made for a user, pages that set a cookie (as each form token does), or pages
+whose policy has a nonce.
 """
 
 from __future__ import annotations
@@ -21,58 +21,58 @@ from cw.hub.pages.request import resources
 FRESH: Final = timedelta(seconds=2)
 MOST_BYTES: Final = 8 * 1024 * 1024
 LONGEST: Final = 300
-"""Characters of an address and a query whose page is remembered."""
+"""Maximum length of a cached page's address and query, in characters."""
 
 OVERHEAD: Final = 1000
-"""Bytes that a page takes beside its text and its address."""
+"""Bytes that a page takes besides its text and its address."""
 
 PLAIN: Final = frozenset({"Content-Type", "Content-Length"})
-"""The headers of a page that says nothing special."""
+"""The headers of an ordinary page."""
 
 Key: TypeAlias = tuple[str, str]
-"""Where the site was asked, and for what."""
+"""The requested site, and the path with its query."""
 
 
 class ShownPage(NamedTuple):
-    """A page, and of which moment it is."""
+    """A page, and the moment of its data."""
 
     body: bytes
     read_at: datetime
     writes: int
-    """The transactions that this process had written by then."""
+    """The number of transactions that this process had written by then."""
 
 
 class ShownPages:
-    """The pages that were shown last; shared by all threads."""
+    """The most recently shown pages; shared by all threads."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        """Begin empty; at most so many bytes are remembered."""
+        """Create an empty cache of at most `most` bytes."""
         self._lock = Lock()
         self._pages: LRUCache[Key, ShownPage] = LRUCache(most, size_of)
 
     def find(self, key: Key, now: datetime, writes: int) -> bytes | None:
-        """Return a page that is fresh enough, None if there is none."""
+        """Return a page that is fresh enough, or None."""
         with self._lock:
             page = self._pages.get(key)
         is_fresh = page and page.writes == writes and abs(now - page.read_at) < FRESH
         return page.body if page and is_fresh else None
 
     def put(self, key: Key, page: ShownPage) -> None:
-        """Remember a page, unless it is larger than all may be together."""
+        """Cache a page, unless it is larger than the whole cache."""
         with self._lock:
             if size_of(page) <= self._pages.maxsize:
                 self._pages[key] = page
 
 
 def size_of(page: ShownPage) -> int:
-    """Return the bytes that a page takes."""
+    """Return the size of a page in bytes."""
     return len(page.body) + LONGEST + OVERHEAD
 
 
 def install(app: Flask, viewer: Callable[[], str], endpoints: Collection[str]) -> None:
-    """Let an app remember the pages of some endpoints; `viewer` names who asks, "" for a visitor.
+    """Cache the pages of some endpoints; `viewer` returns the requester's name, "" for a visitor.
 
-    To be called after the guards of all requests, and before the limits: what costs nothing is not
+    Call it after the guards of all requests, and before the limits, so that cheap requests are not
     counted.
     """
     pages, remembered = ShownPages(), frozenset(endpoints)
@@ -100,7 +100,7 @@ def install(app: Flask, viewer: Callable[[], str], endpoints: Collection[str]) -
 
 
 def is_anonymous() -> bool:
-    """Return whether a request to read a page shows nothing of who asks."""
+    """Return whether a request for a page reveals nothing about its sender."""
     shows = ("Cookie", "Authorization", "Range", "If-None-Match")
     return (
         request.method == "GET"
@@ -110,12 +110,12 @@ def is_anonymous() -> bool:
 
 
 def key_of_request() -> Key:
-    """Return what a page depends on: where the site was asked, and for what."""
+    """Return what a page depends on: the site, and the path with its query."""
     return request.root_url, f"{request.path}?{request.query_string.decode('latin-1')}"
 
 
 def is_for_all(answer: Response) -> bool:
-    """Return whether a page says the same to everybody."""
+    """Return whether a page is the same for everybody."""
     return (
         answer.status_code == 200
         and answer.mimetype == "text/html"

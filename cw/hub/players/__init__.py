@@ -1,1 +1,1 @@
-"""Processes that play for a hub: they run strangers' programs, and know no database and no key."""
+"""Processes that play for a hub: they run strangers' programs, without database or keys."""

@@ -30,10 +30,10 @@ from cw.matches.checks.bot import Candidate, alone, check, probe
 from cw.matches.checks.ready import ask_ready
 
 AT_ONCE: Final = 100
-"""Bots that are asked at the same time."""
+"""Maximum number of bots that are asked at the same time."""
 
 OWN_AT_ONCE: Final = 3
-"""Those of one owner among them."""
+"""Maximum number of these that belong to one owner."""
 
 Step: TypeAlias = dict[str, Any]
 
@@ -45,17 +45,17 @@ class Steps:
     entries: list[Step] = field(default_factory=list)
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step."""
+        """Record a step."""
         self.entries.append(entry_of(name, problem, fix))
         return problem is None
 
     def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
-        """Note a step that makes no bot inactive."""
+        """Record a step whose failure does not make a bot inactive."""
         self.entries.append({**entry_of(name, problem, fix), "warning": True})
 
 
 def entry_of(name: str, problem: Fault | str | None, fix: str) -> Step:
-    """Return a step as rows of bots keep it."""
+    """Return a step as stored in rows of bots."""
     if problem is None:
         return {"step": name, "ok": True}
     sentence = problem.sentence if isinstance(problem, Fault) else problem
@@ -63,12 +63,12 @@ def entry_of(name: str, problem: Fault | str | None, fix: str) -> Step:
 
 
 def failed(name: str, problem: str) -> tuple[Step, ...]:
-    """Return the only step of a check that could not go further."""
+    """Return the only step of a check that could not continue."""
     return (entry_of(name, problem, ""),)
 
 
 def check_program(task: Check, room: Room) -> Answers:
-    """Run a program for the steps of `cw check`."""
+    """Run a program through the steps of `cw check`."""
     bot = room.bots(task.game).get(task.bot.name, task.bot)
     if bot.kind == "absent":
         return Answers(failed("program", bot.target))
@@ -77,7 +77,7 @@ def check_program(task: Check, room: Room) -> Answers:
 
 
 def ask(task: Ask, report: Callable[[Message], object]) -> Done:
-    """Ask web services, so many at the same time, few of each owner; report each."""
+    """Ask web services concurrently, only a few of each owner; report each."""
     asyncio.run(ask_all(task, report))
     return Done()
 
@@ -86,7 +86,7 @@ async def ask_all(task: Ask, report: Callable[[Message], object]) -> None:
     """Ask web services; report each."""
     places = asyncio.Semaphore(AT_ONCE)
     own_places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(OWN_AT_ONCE))
-    # A name server that is silent keeps a thread for longer than its bot is waited for.
+    # A silent name server keeps a thread busy for longer than its bot's timeout.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2 * AT_ONCE))
 
     async def ask_one(number: int, question: Question) -> None:
@@ -97,7 +97,7 @@ async def ask_all(task: Ask, report: Callable[[Message], object]) -> None:
 
 
 async def answered(number: int, question: Question) -> Answered:
-    """Ask a web service; return what came of it."""
+    """Ask a web service; return the result."""
     try:
         return Answered(number, tuple(await steps_of(question)))
     except UsageError as error:
@@ -107,7 +107,7 @@ async def answered(number: int, question: Question) -> Answered:
 
 
 async def steps_of(question: Question) -> list[Step]:
-    """Ask a bot by the admission of its game; by the steps of its checks where it has none."""
+    """Ask a bot by the admission of its game, or by the steps of its checks if it has none."""
     bot = question.bot
     secrets: Mapping[str, dict[str, str]] = {bot.name: question.secrets}
     candidate = Candidate(question.game, bot, secrets, question.isolation)
@@ -128,6 +128,6 @@ def ask_if_ready(task: Ready) -> Readinesses:
 
 
 def plain(readiness: Readiness) -> Readiness:
-    """Return what a bot has said without the body and headers of its reply, which nobody reads."""
+    """Return a bot's readiness without the body and headers of its reply, which are not needed."""
     reply = readiness.reply
     return replace(readiness, reply=reply and replace(reply, body=b"", headers={}))

@@ -1,4 +1,4 @@
-"""Compiles programs, in the sandbox."""
+"""Compiles programs in the sandbox."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from cw.kits import LANGUAGES, Language
 from cw.visible import visible
 
 SECONDS: Final = 60.0
-"""The longest that a compiler may take."""
+"""Maximum duration of a compilation in seconds."""
 
 LOOK: Final = 0.1
-"""Seconds between two looks whether somebody has stopped it."""
+"""Seconds between two checks whether the compiler was cancelled."""
 
 LARGEST: Final = 32 * 1024 * 1024
-"""Bytes of what is built."""
+"""Maximum size of a built program in bytes."""
 
 MOST_WORDS: Final = 4000
-"""Characters of a compiler's messages that are shown: their beginning, where the cause stands."""
+"""Characters of the compiler's messages that are shown: the beginning, where the cause is."""
 
 CUT: Final = "\n(The rest was cut.)"
 TOO_LARGE: Final = (
@@ -42,28 +42,28 @@ TOO_LATE: Final = (
 )
 
 NEVER: Final = Event()
-"""What nobody sets."""
+"""An event that is never set."""
 
 STOPPED: Final = "It was stopped while it was being built."
 
 SETTINGS: Final = {"GOCACHE": "/tmp/go", "GOTOOLCHAIN": "local", "GOFLAGS": "-ldflags=-s"}  # noqa: S108 - in the sandbox
-"""Go compiles into a cache, fetches no other Go, and leaves out what debuggers read."""
+"""Go compiles into a cache, downloads no other Go, and omits debug information."""
 
 JAR: Final = "bot.jar"
 RUNNERS: Final = {"java": ("java", "-Xlog:disable", "-Xlog:all=warning:stderr", "-jar")}
-"""What runs that which was built, where it does not run by itself.
+"""The command that runs a built program, if it is not executable itself.
 
-Java would warn of threads that it cannot start on standard output, which belongs to answers.
+The options keep Java's warnings about threads off standard output, which belongs to answers.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What was built of a source."""
+    """The result of building a source."""
 
     data: bytes
     warnings: str
-    """What the compiler said of it; "" for nothing."""
+    """The compiler's messages; "" if none."""
 
 
 def place_built(folder: Path, language: str, data: bytes) -> BotSpec:
@@ -81,19 +81,19 @@ def place_built(folder: Path, language: str, data: bytes) -> BotSpec:
 
 
 def target_of(language: str) -> str:
-    """Return the name of the file that is built."""
+    """Return the name of the built file."""
     return JAR if language == "java" else "bot"
 
 
 def compiled(folder: Path, language: str, stopped: Event = NEVER) -> Build:
-    """Return what is built of a folder, in the sandbox; raise UnfitUpload with what was said.
+    """Build a folder in the sandbox; raise UnfitUpload with the compiler's messages if it fails.
 
-    Whoever sets `stopped` ends the compiler.
+    Setting `stopped` ends the compiler.
     """
     how = LANGUAGES[language]
     if how.missing():
         raise UnfitUpload(f"{', '.join(how.missing())} is not installed where programs run.")
-    # The walls keep files inside: what was built comes out by the standard output.
+    # The sandbox keeps files inside: the built program leaves through standard output.
     line = f"{{ {how.build}; }} >&2 && exec cat {target_of(language)}"
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         try:
@@ -114,7 +114,7 @@ def run(
 ) -> int:
     """Run a command in the sandbox, in a copy of a folder; return its exit code.
 
-    Afterwards nothing of it runs. Raises UnfitUpload if it takes too long, or is stopped.
+    None of its processes outlives the call. Raises UnfitUpload if it takes too long, or is stopped.
     """
     needs = ProgramNeeds(settings=SETTINGS)
     with (
@@ -149,21 +149,21 @@ def finished(process: subprocess.Popen[bytes], stopped: Event) -> int:
 
 
 def failure(how: Language, words: str, code: int) -> str:
-    """Return that a program could not be built, with the limit that was met, and the messages."""
+    """Return the message for a failed build, with the limit that was reached and the output."""
     limit = UNBOUND.met([words], code)
     why = f"`{how.build}` failed{f'; {limit}' if limit else ''}"
     return f"It could not be built: {why}.\n{words}".rstrip()
 
 
 def beginning(messages: IO[bytes]) -> str:
-    """Return the beginning of what a compiler said, which nothing obeys."""
+    """Return the beginning of a compiler's messages, with control characters made harmless."""
     messages.seek(0)
     text = visible(messages.read(4 * MOST_WORDS + 1).decode(errors="replace"))
     return text if len(text) <= MOST_WORDS else text[:MOST_WORDS] + CUT
 
 
 def result(output: IO[bytes]) -> bytes:
-    """Return what was built; raise UnfitUpload for too much."""
+    """Return the built program; raise UnfitUpload if it is too large."""
     output.seek(0)
     data = output.read(LARGEST + 1)
     if len(data) > LARGEST:

@@ -1,4 +1,4 @@
-"""How a hub reaches a process that plays for it: as its child, or through a socket."""
+"""How a hub reaches a process that plays for it: as a child process, or through a socket."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ KEPT: Final = frozenset(
     "PATH HOME LANG LC_ALL TZ TMPDIR TEMP TMP PYTHONPATH SSL_CERT_FILE SSL_CERT_DIR CW_PAUSE"
     " SYSTEMROOT SYSTEMDRIVE PATHEXT COMSPEC USERPROFILE".split()
 )
-"""The variables that a player inherits: no setting of a hub, and no key of its store."""
+"""The variables that a player inherits: no hub settings, and no keys of its store."""
 
 UNIX: Final = "unix:"
-"""Begins the address of a socket."""
+"""Prefix of the address of a socket."""
 
 GRACE: Final = LEAVING + 1
-"""Seconds that a player has to end what it plays; then it is killed."""
+"""Seconds that a player has to end its task before it is killed."""
 
 
 class PlayersAway(Failure):
-    """No process that plays can be reached; another time one may."""
+    """No player can be reached; a retry may succeed."""
 
 
 class Connection(Protocol):
-    """A player."""
+    """A connection to a player."""
 
     source: BinaryIO
-    """Its output."""
+    """The player's output."""
     target: BinaryIO
-    """Its input, unbuffered."""
+    """The player's input, unbuffered."""
 
     def is_there(self) -> bool:
-        """Return whether the player still runs, as far as is known."""
+        """Return whether the player still runs, as far as known."""
 
     def end(self) -> None:
         """End the player; afterwards nothing that it has started runs. Idempotent."""
@@ -53,7 +53,7 @@ class Child:
     """A player that is a child of this process."""
 
     def __init__(self) -> None:
-        """Start it; raise PlayersAway if the system cannot."""
+        """Start the process; raise PlayersAway if the system cannot."""
         environment = {name: value for name, value in os.environ.items() if name in KEPT}
         pipe = subprocess.PIPE
         try:
@@ -71,7 +71,7 @@ class Child:
         return self._process.poll() is None
 
     def end(self) -> None:
-        """End the player, by the end of its input, or else by force."""
+        """End the player by closing its input, or else by force."""
         with suppress(OSError):
             self.target.close()
         try:
@@ -84,7 +84,7 @@ class Child:
 
 
 class Remote:
-    """A player behind a Unix socket, whose service starts one for each connection."""
+    """A player behind a Unix socket, whose service starts one per connection."""
 
     def __init__(self, path: str) -> None:
         """Connect; raise PlayersAway if nobody listens there."""
@@ -108,7 +108,7 @@ class Remote:
         return True
 
     def end(self) -> None:
-        """End the player by the end of its input, and wait until it has ended."""
+        """End the player by closing its input, and wait until it has ended."""
         until = monotonic() + GRACE
         with suppress(OSError, ValueError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -129,5 +129,5 @@ def unix_socket() -> socket.socket:
 
 
 def connect(place: str) -> Connection:
-    """Start or reach a player: at the address `unix:PATH`, or as a child for ""."""
+    """Start or reach a player: at the address `unix:PATH`, or as a child if ""."""
     return Remote(place.removeprefix(UNIX)) if place else Child()

@@ -1,4 +1,4 @@
-"""Tasks of the workshop: a draft is run, asked, played in a series, or checked."""
+"""Tasks of the workshop: a draft is run, asked about a turn, played in a series, or checked."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ EVERY: Final = 0.2
 """Seconds between two reports."""
 
 SOON: Final = 0.05
-"""The same while the author waits for the first picture."""
+"""Seconds between two reports while the author waits for the first picture."""
 
 AT_FIRST: Final = 2.0
-"""Seconds for which an author does that."""
+"""Seconds at the start of a task during which reports are more frequent."""
 
 STEADY: Final = 5.0
-"""Seconds after which a report is repeated, though nothing has changed."""
+"""Seconds after which an unchanged report is repeated."""
 
 Report: TypeAlias = Callable[[Message], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A task that goes on."""
+    """A task in progress."""
 
     report: Callable[[], Json]
-    """Returns its state; `goes_on` says whether it does."""
+    """Returns its state; `goes_on` says whether it is still running."""
     news: Callable[[Json], list[Piece]]
-    """Returns the new pieces of its results, of that state or before."""
+    """Returns the new pieces of its results, up to that state."""
 
 
 class SandboxBuilder:
-    """Compiles a draft in the sandbox, once, unless it was compiled before.
+    """Compiles a draft in the sandbox once, unless it was compiled before.
 
-    Whoever stops that waits for the end of the compiler.
+    Cancelling it waits for the end of the compiler.
     """
 
     def __init__(self, project: Project, built: bytes | None, report: Report) -> None:
-        """Take the program that was compiled before, if any."""
+        """Use the program that was compiled before, if any."""
         self._folder = project.folder.place
         self._language = project.language
         self._report = report
@@ -69,9 +69,9 @@ class SandboxBuilder:
             self._place(built)
 
     async def build(self) -> None:
-        """Compile the bot, once; raise BuildFailed with what the compiler said.
+        """Compile the bot once; raise BuildFailed with the compiler's messages.
 
-        Afterwards, also when cancelled, nothing of the compiler runs.
+        The compiler does not outlive the call, even if that is cancelled.
         """
         if self._is_built:
             return
@@ -100,13 +100,13 @@ class SandboxBuilder:
 
 
 def work(task: Draft, room: Room, report: Report) -> Done:
-    """Do a task to its end; afterwards, also when interrupted, nothing of it runs."""
+    """Carry out a task to its end; none of its processes outlives the call, even if interrupted."""
     with opened_desk(task, room, report) as desk:
         return follow(task, BEGINNINGS[task.kind](task, desk), report)
 
 
 def follow(task: Draft, activity: Activity, report: Report) -> Done:
-    """Report on a task until it is over, or has taken too long."""
+    """Report on a task until it ends, or has taken too long."""
     known: Json = None
     began = reported = monotonic()
     while True:
@@ -125,7 +125,7 @@ def follow(task: Draft, activity: Activity, report: Report) -> Done:
 
 @contextmanager
 def opened_desk(task: Draft, room: Room, report: Report) -> Iterator[OwnDesk]:
-    """Open a desk for a draft, whose programs run in the sandbox."""
+    """Yield a desk for a draft, whose programs run in the sandbox."""
     others = opponents(task, room)
     folder = BotFolder(room.folder(DRAFT))
     project = Project(task.game, task.request["language"], folder, task.isolation, others)
@@ -139,7 +139,7 @@ def opened_desk(task: Draft, room: Room, report: Report) -> Iterator[OwnDesk]:
 
 
 def opponents(task: Draft, room: Room) -> Mapping[str, BotSpec]:
-    """Return the version of a program that a draft plays against, if it is one."""
+    """Return the program version that a draft plays against, if any."""
     name = str(task.request.get("opponent"))
     if not room.has(name):
         return {}
@@ -150,7 +150,7 @@ def opponents(task: Draft, room: Room) -> Mapping[str, BotSpec]:
 
 
 def begin_run(task: Draft, desk: OwnDesk) -> Activity:
-    """Begin a match, with the position of a replay if there is one."""
+    """Begin a match, from the position of a replay if there is one."""
     wanted = task.request
     match = desk.project.match(
         wanted["opponent"], wanted["seat"], wanted["seed"], position=position_in(task)
@@ -164,14 +164,14 @@ def begin_run(task: Draft, desk: OwnDesk) -> Activity:
 
 
 def position_in(task: Draft) -> Position | None:
-    """Return the position with which a run begins, None for a new game."""
+    """Return the position with which a run begins, or None for a new game."""
     if task.replay is None:
         return None
     return position_of(decode(task.replay), task.request["turn"])
 
 
 def begin_ask(task: Draft, desk: OwnDesk) -> Activity:
-    """Ask the bot about a turn of its last run again."""
+    """Ask the bot again about a turn of its last run."""
     document = replay_of(task.asked)
     players = [seat["player"] for seat in document["players"]] if document else []
     player = next((each for each in players if str(each) == task.player), None)
@@ -182,14 +182,14 @@ def begin_ask(task: Draft, desk: OwnDesk) -> Activity:
 
 
 def begin_series(task: Draft, desk: OwnDesk) -> Activity:
-    """Begin a series, or go on with one that gave way."""
+    """Begin a series, or resume one that gave way."""
     before = [SeriesMatch.from_json(match) for match in (task.report or {}).get("matches", ())]
     pieces, wanted = SeriesPieces(len(before)), task.request
     desk.play_series(wanted["opponent"], wanted["matches"], wanted["seed"], before)
 
     def report() -> Json:
         state = desk.series()
-        # While it is being built nothing is known of it but the report before.
+        # While the bot is being built, only the previous report is known.
         is_ready = desk.last_series is not None or task.report is None
         return state if is_ready else {**state, **task.report, "goes_on": state["goes_on"]}
 

@@ -1,4 +1,4 @@
-"""Hides what a process knows from other processes of its user."""
+"""Hides the secrets of a process from other processes of its user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PR_SET_DUMPABLE: Final = 4
 def hide_process() -> None:
     """Hide environment and memory of this process from other processes of its user (Linux).
 
-    Those that are forked from it are hidden as well, until they run another program.
+    Processes forked from it are hidden as well, until they execute another program.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise Failure(f"this process cannot be hidden: {os.strerror(ctypes.get_errno())}")

@@ -1,7 +1,7 @@
-"""The lines between a hub and a process that plays for it: JSON, each with its type.
+"""The line protocol between a hub and a process that plays for it: typed JSON messages.
 
-To a player go the programs that take part, one a line, then one task; while a match is played,
-also secrets that have changed. From a player come reports of any number, and one that ends the
+The hub sends the programs that take part, one a line, then one task; during a match it also sends
+secrets that have changed. The player sends any number of reports, and one message that ends the
 task: `Played`, `Answers`, `Done` or `Failed`. Then it can be given the next task. The end of its
 input ends a player, and whatever it runs.
 """
@@ -22,38 +22,38 @@ from cw.hub.players.packages import UPLOAD, Bounds
 from cw.matches.spec import Isolation, MatchSpec
 
 LARGEST_LINE: Final = 128 * 1024 * 1024
-"""Bytes: a program of 64 MiB or the replay of a match, in base64."""
+"""Maximum bytes of a line: a program of 64 MiB or the replay of a match, in base64."""
 
 SILENCE: Final = 120.0
 """Seconds without a line after which a player counts as hung, and is ended."""
 
 HEARTBEAT: Final = 5.0
-"""Seconds after which a player that has nothing to report sends `Alive`."""
+"""Seconds after which a player with nothing to report sends `Alive`."""
 
 OUTPUTS: Final = "outputs"
-"""The key of a bot's figures with what its program wrote to its standard error, by game."""
+"""The key, in a bot's figures, of its program's standard error, by game."""
 
 UNREACHABLE: Final = frozenset({"startup", "disconnected", "timeout", "crashed"})
-"""The kinds of faults that mean that nothing answers, or not in time."""
+"""The kinds of faults that mean no answer, or none in time."""
 
 MATCH: Final = "match"
-"""Pieces that are lines of a match (`live_file`): its head, and what came after it."""
+"""The kind of pieces with lines of a match (`live_file`): its head, and what follows."""
 
 TURNS: Final = "turns"
-"""Pieces that say what the bot was asked in some turns."""
+"""The kind of pieces with what the bot was asked in some turns."""
 
 REPLAYS: Final = "replays"
-"""Pieces that are the replays of a series, by the numbers of its matches."""
+"""The kind of pieces with the replays of a series, by the numbers of its matches."""
 
 Kind: TypeAlias = Literal["run", "ask", "series", "check"]
-"""What the workshop does with a draft."""
+"""What the workshop can do with a draft."""
 
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=True):
-    """A line."""
+    """A message, sent as one line."""
 
     def line(self) -> bytes:
-        """Return the line, with its end."""
+        """Return the line, including its newline."""
         return msgspec.json.encode(self) + b"\n"
 
 
@@ -67,7 +67,7 @@ class Program(Message, frozen=True, tag=True):
     """The compiled program, if it was compiled before."""
     bounds: Bounds = UPLOAD
     bot: BotSpec | None = None
-    """How it is run, with files named as in the zip; None if that follows from its files."""
+    """How it is run, with files named as in the zip; None to derive it from its files."""
 
 
 class ReplayKeys(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ class ReplayKeys(msgspec.Struct, frozen=True):
 
 
 class Match(Message, frozen=True, tag=True):
-    """A game to play; it ends with `Played`."""
+    """A game to play; ends with `Played`."""
 
     spec: MatchSpec
     keys: ReplayKeys
@@ -90,23 +90,23 @@ class Match(Message, frozen=True, tag=True):
     """The public names of the seats in replays, in the order of the specification."""
     secrets: dict[str, dict[str, str]] = {}
     run: str = ""
-    """The name of the game in lines for spectators; "" if it is not shown while it is played."""
+    """The name of the game in lines for spectators; "" if it is not shown live."""
     first: int = 0
     """The slot of the match that has the first seat in this game."""
     names_apart: bool = False
-    """Whether its replay may leave out names of players, which are kept elsewhere."""
+    """Whether its replay may omit names of players, which are stored elsewhere."""
     wants_outcome: bool = False
-    """Whether somebody waits for the whole result."""
+    """Whether the whole result is wanted."""
 
 
 class Secrets(Message, frozen=True, tag=True):
-    """Secrets that have changed while their match is played."""
+    """Secrets that have changed during their match."""
 
     secrets: dict[str, dict[str, str]]
 
 
 class Check(Message, frozen=True, tag=True):
-    """A bot to check step by step; it ends with `Answers`, one of them."""
+    """A bot to check step by step; ends with a single `Answers`."""
 
     game: str
     bot: BotSpec
@@ -122,19 +122,19 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     secrets: dict[str, str]
     isolation: Isolation
     owner: str = ""
-    """Few bots of one owner are asked at the same time."""
+    """Only a few bots of one owner are asked at the same time."""
     health_alone: bool = False
-    """Whether it is asked for its health alone, and not whether it speaks the protocol."""
+    """Whether to check its health only, not whether it speaks the protocol."""
 
 
 class Ask(Message, frozen=True, tag=True):
-    """Web services to ask, all at once; `Answered` reports each, `Done` the end."""
+    """Web services to ask concurrently; `Answered` reports each, `Done` the end."""
 
     questions: tuple[Question, ...]
 
 
 class Ready(Message, frozen=True, tag=True):
-    """Web services to ask whether they are ready, all at once; it ends with `Readinesses`."""
+    """Web services to ask concurrently whether they are ready; ends with `Readinesses`."""
 
     game: str
     bots: tuple[BotSpec, ...]
@@ -143,9 +143,9 @@ class Ready(Message, frozen=True, tag=True):
 
 
 class Draft(Message, frozen=True, tag=True):
-    """A task of the workshop; `News` reports on it, `Done` its end.
+    """A task of the workshop; `News` reports on it, `Done` ends it.
 
-    The draft is the program named `DRAFT`, a version that is its opponent another one.
+    The draft is the program named `DRAFT`; a version that is its opponent is another program.
     """
 
     kind: Kind
@@ -157,17 +157,17 @@ class Draft(Message, frozen=True, tag=True):
     built: bytes | None = None
     """The compiled draft, if it was compiled before."""
     replay: bytes | None = None
-    """The replay whose position begins a run."""
+    """The replay whose position a run begins from."""
     asked: tuple[bytes, ...] = ()
-    """The pieces of the run about which a bot is asked."""
+    """The pieces of the run that a bot is asked about."""
     player: str = ""
-    """Who the bot was in it."""
+    """The bot's player in that run."""
     report: Json = None
     """The last report of a series that gave way."""
 
 
 class Measure(Message, frozen=True, tag=True):
-    """What limits programs where players run, to be measured; it ends with `Measured`."""
+    """Measure the limits of programs where players run; ends with `Measured`."""
 
     private: tuple[str, ...]
     """Folders that no program may read."""
@@ -177,15 +177,15 @@ Task: TypeAlias = Match | Check | Ask | Ready | Draft | Measure
 ToPlayer: TypeAlias = Program | Secrets | Match | Check | Ask | Ready | Draft | Measure
 
 DRAFT: Final = "draft"
-"""The name of the program that a task of the workshop is about."""
+"""The name of the draft among the programs of a workshop task."""
 
 
 class Alive(Message, frozen=True, tag=True):
-    """Nothing is new."""
+    """A heartbeat without news."""
 
 
 class Turn(Message, frozen=True, tag=True):
-    """How many turns of a game have been played."""
+    """The number of turns of a game played so far."""
 
     number: int
 
@@ -198,12 +198,12 @@ class Live(Message, frozen=True, tag=True):
 
 
 class Built(Message, frozen=True, tag=True):
-    """A program that was compiled."""
+    """A newly compiled program."""
 
     name: str
     data: bytes
     warnings: str
-    """What the compiler wrote; "" for nothing."""
+    """The compiler's messages; "" if none."""
 
 
 class SlotResult(msgspec.Struct, frozen=True):
@@ -216,7 +216,7 @@ class SlotResult(msgspec.Struct, frozen=True):
 
     @property
     def crashed(self) -> bool:
-        """Whether the bot was given up in the match; a single failure does not count."""
+        """Whether the bot was given up during the match; a single failure does not count."""
         return any(fault["kind"] == "crashed" for fault in self.faults)
 
     @property
@@ -226,38 +226,38 @@ class SlotResult(msgspec.Struct, frozen=True):
 
 
 class StoredReplay(msgspec.Struct, frozen=True):
-    """The objects that the replay of a game is stored as."""
+    """The objects of a game's replay in the store."""
 
     key: str
-    """Of the first."""
+    """The key of the first object."""
     objects: tuple[tuple[str, bytes], ...]
 
     @property
     def size(self) -> int:
-        """Bytes of all of them."""
+        """The bytes of all objects."""
         return sum(len(data) for _, data in self.objects)
 
 
 class Played(Message, frozen=True, tag=True):
-    """How a game ended."""
+    """The result of a game."""
 
     reason: str
     turns: int
     slots: tuple[SlotResult, ...]
     replay: StoredReplay
     outcome: bytes = b""
-    """The whole result, compressed, if it was wanted."""
+    """The whole result, compressed, if requested."""
 
 
 class Answered(Message, frozen=True, tag=True):
     """The steps of a bot that was asked."""
 
     number: int
-    """Of its question, from 0."""
+    """The number of the question, from 0."""
     steps: tuple[dict[str, Any], ...] | None
-    """None if the bot could not be asked, for a reason that is not its own."""
+    """None if the bot could not be asked through no fault of its own."""
     trouble: str = ""
-    """That reason."""
+    """The reason."""
 
 
 class Answers(Message, frozen=True, tag=True):
@@ -267,34 +267,34 @@ class Answers(Message, frozen=True, tag=True):
 
 
 class Readinesses(Message, frozen=True, tag=True):
-    """What bots say, in their order."""
+    """The readiness of bots, in order."""
 
     bots: tuple[Readiness, ...]
 
 
 class Measured(Message, frozen=True, tag=True):
-    """What limits programs."""
+    """The limits of programs."""
 
     problem: str
-    """Why they cannot be isolated at all; "" if they can."""
+    """Why they cannot be sandboxed at all, or ""."""
     limits: tuple[Measurement, ...] = ()
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A piece of the results of a task: of a kind, from the number `first` to `last`."""
+    """A piece of a task's results of one kind, covering the numbers `first` to `last`."""
 
     kind: str
     first: int
     last: int
     data: bytes
-    """Compressed."""
+    """Compressed data."""
 
 
 class News(Message, frozen=True, tag=True):
     """The state of a task of the workshop, and the new pieces of its results."""
 
     report: Json
-    """Replaces the one before."""
+    """Replaces the previous report."""
     pieces: tuple[Piece, ...] = ()
 
 
@@ -302,19 +302,19 @@ class Done(Message, frozen=True, tag=True):
     """The end of a task whose results were reported before."""
 
     cause: str = ""
-    """Why it ended early, for people; "" if it did not."""
+    """Why it ended early, for people, or ""."""
     news: News | None = None
     """The last state of a task of the workshop."""
 
 
 class Failed(Message, frozen=True, tag=True):
-    """The end of a task that could not be done."""
+    """The end of a task that could not be completed."""
 
     kind: Literal["usage", "capacity", "failure", "defect"]
-    """Whose fault it is; a `defect` is an error that nobody expected."""
+    """Who caused it; `defect` means an unexpected error."""
     message: str
     trace: str = ""
-    """Of a defect, for the log."""
+    """The trace of a defect, for the log."""
 
 
 FromPlayer: TypeAlias = (

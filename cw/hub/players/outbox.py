@@ -1,4 +1,4 @@
-"""The output of a player: lines that are written by a thread of their own."""
+"""The output of a player: lines written by a separate thread."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cw.hub.players.messages import HEARTBEAT, Alive, Message
 
 
 class Outbox:
-    """Writes messages in order, and while a task is done a heartbeat between them.
+    """Writes messages in order, with heartbeats between them during a task.
 
-    Nothing that plays waits for the hub to read: a bot would be late for it.
+    Nothing that plays waits for the hub to read: its bots would answer late.
     """
 
     def __init__(self, target: BinaryIO) -> None:
@@ -35,7 +35,7 @@ class Outbox:
 
     @contextmanager
     def beating(self, beats: bool = True) -> Iterator[None]:
-        """Send heartbeats while the block runs, or none, if whoever runs it sends its own."""
+        """Send heartbeats while the block runs; with False none, as the block sends its own."""
         before, self._beats = self._beats, beats
         try:
             yield
@@ -43,7 +43,7 @@ class Outbox:
             self._beats = before
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write all pending lines, and stop the thread."""
         self._lines.put(None)
         self._thread.join()
 
@@ -53,7 +53,7 @@ class Outbox:
                 self._target.write(line)
                 self._target.flush()
         except OSError:
-            # The hub is gone, as the end of the input says too.
+            # The hub is gone; the end of the input shows that as well.
             return
 
     def _next(self) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Programs as people upload them: read within bounds, kept as one zip, unpacked to be run."""
+"""Programs as people upload them: read within limits, stored as one zip, unpacked to run."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ LARGEST: Final = 1 * MIB
 LARGEST_UNPACKED: Final = 5 * MIB
 MOST_FILES: Final = 200
 ENTRIES_A_FILE: Final = 5
-"""Names in a zip for each file that it may hold: those of folders, and of what is passed over."""
+"""Maximum entries of a zip per file allowed, to make room for folders and ignored files."""
 
 LONGEST_PATH: Final = 200
-"""Characters of the path of a file."""
+"""Maximum length of a path in characters."""
 
 DEEPEST: Final = 16
-"""Parts of the path of a file."""
+"""Maximum number of components of a path."""
 
 NO_FILE: Final = "Please choose a file"
 TOO_LARGE: Final = "The file is larger than 1 MiB: leave out what the program does not need to play"
@@ -59,14 +59,14 @@ UNREADABLE: Final = "The zip cannot be read: pack the files again, without a pas
 ZIPPED: Final = b"PK\x03\x04"
 EMPTY_ZIP: Final = b"PK\x05\x06"
 METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How files may be packed: others take as much memory as the zip says."""
+"""Permitted compression methods: others use as much memory as the zip says."""
 
 ENCRYPTED: Final = 1
 PASSED_OVER: Final = "__MACOSX"
-"""The folder of what a Mac adds to a zip."""
+"""The folder that macOS adds to a zip."""
 
 EXECUTABLE: Final = (b"\x7fELF", b"#!")
-"""How files begin that a machine runs by themselves."""
+"""How files begin that the system can execute directly."""
 
 LANGUAGES_BY_ENDING: Final = {
     ".py": "python",
@@ -82,10 +82,10 @@ LANGUAGES_BY_ENDING: Final = {
 }
 
 SOURCES: Final = {"bot.go": "go", "Bot.java": "java", "bot.c": "c", "bot.cpp": "cpp"}
-"""The files by which it is known that a program has to be built, and from which language."""
+"""The files that show that a program has to be built, and its language."""
 
 SIMPLE: Final = re.compile(r"[^\x00-\x1f\x7f\\:]+")
-"""What paths consist of that are the same everywhere."""
+"""The characters of paths that mean the same on all systems."""
 
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -103,24 +103,24 @@ UPLOAD: Final = Bounds()
 
 
 class UnfitUpload(UsageError):
-    """What was uploaded cannot be taken in; the message is what people read."""
+    """An upload cannot be accepted; the message is shown to people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A program that was uploaded, as it is kept."""
+    """An uploaded program, as stored."""
 
     data: bytes
     sha256: str
     files: tuple[str, ...]
     """The paths of its files."""
     language: str = ""
-    """As kits name it; "" for one that is not known."""
+    """The name that kits use; "" if unknown."""
 
 
 @contextmanager
 def empty_folder() -> Iterator[Path]:
-    """Give an empty folder that is gone afterwards; nobody else may look into it."""
+    """Yield an empty private folder; remove it afterwards."""
     home = make_temporary("upload")
     try:
         folder = home / "bot"
@@ -131,7 +131,7 @@ def empty_folder() -> Iterator[Path]:
 
 
 def package(name: str, data: bytes, game: str, folder: Path) -> Package:
-    """Return what is kept of an upload; `folder` is empty, and the program is tried to be found.
+    """Return an upload in the form stored; `folder` is empty, and used to look for the program.
 
     The same files give the same bytes, however they were packed. Raises UnfitUpload.
     """
@@ -152,14 +152,14 @@ def package(name: str, data: bytes, game: str, folder: Path) -> Package:
 
 
 def compiled_language(files: Collection[str]) -> str:
-    """Return the language from which files have to be built; "" for those that run as they are."""
+    """Return the language that files have to be compiled from; "" if they run as they are."""
     if ABOUT in files:
         return ""
     return next((SOURCES[name] for name in files if name in SOURCES), "")
 
 
 def is_compiled(data: bytes) -> bool:
-    """Return whether what is kept of an upload has to be compiled."""
+    """Return whether a stored upload has to be compiled."""
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         return bool(compiled_language(packed.namelist()))
 
@@ -167,7 +167,7 @@ def is_compiled(data: bytes) -> bool:
 def language_of(files: Iterable[str]) -> str:
     """Return the language of a program by the names of its files, as kits name it; "" if unknown.
 
-    That of the file which is run comes first, then those whose sources lie there.
+    The file that is run decides, otherwise the first source file in the top folder.
     """
     names = [name for name in files if "/" not in name]
     main = [name for name in names if PurePosixPath(name).stem == BOT or name == CLIENT]
@@ -176,7 +176,7 @@ def language_of(files: Iterable[str]) -> str:
 
 
 def name_of(name: str, game: str) -> str:
-    """Return what a single file is called in its folder: by its ending, whatever it was called."""
+    """Return the name of a single uploaded file in its folder, derived from its ending."""
     plain = PurePosixPath(name.replace("\\", "/")).name
     if game == "circuit-wars" and plain == CLIENT:
         return CLIENT
@@ -191,7 +191,7 @@ def name_of(name: str, game: str) -> str:
 
 
 def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
-    """Return the files of a zip by their paths; nothing it says of itself is believed."""
+    """Return the files of a zip by path; nothing that it says about itself is trusted."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             entries = packed.infolist()
@@ -203,7 +203,7 @@ def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
             if len(members) > bounds.files:
                 raise UnfitUpload(TOO_MANY_FILES)
             return unpacked(packed, members, bounds.size)
-    # What is broken in a zip is told by errors of many kinds.
+    # Broken zips raise many kinds of errors.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise UnfitUpload(UNREADABLE) from error
     except (RuntimeError, ValueError, OverflowError, UnicodeError, OSError) as error:
@@ -213,11 +213,11 @@ def files_of(data: bytes, bounds: Bounds = UPLOAD) -> dict[str, bytes]:
 
 
 def check_entry(entry: zipfile.ZipInfo) -> None:
-    """Raise UnfitUpload for a link, a device, and a path that leads out or means something else."""
+    """Raise UnfitUpload for links, devices, and paths that are ambiguous or lead outside."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise UnfitUpload(LINK)
-    # Python takes the second one from a field of its own, from version 3.12 on; it is that which is
+    # From version 3.12 on, Python may take `filename` from a separate field, and it is the one
     # written.
     if not (is_plain(entry.orig_filename) and is_plain(entry.filename)):
         raise UnfitUpload(LEADS_OUT)
@@ -226,14 +226,14 @@ def check_entry(entry: zipfile.ZipInfo) -> None:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether the name of an entry means the same everywhere, and leads nowhere else."""
+    """Return whether the name of an entry means the same on all systems, and stays inside."""
     parts = name.removesuffix("/").split("/")
     fits = SIMPLE.fullmatch(name) and len(name) <= LONGEST_PATH and len(parts) <= DEEPEST
     return bool(fits) and not any(part.strip() in ("", ".", "..") for part in parts)
 
 
 def is_wanted(entry: zipfile.ZipInfo) -> bool:
-    """Return whether an entry is a file that its bot is given: no folder, and nothing hidden."""
+    """Return whether an entry is a file for the bot: not a folder, and not hidden."""
     parts = entry.filename.split("/")
     hidden = any(part.startswith(".") for part in parts) or parts[0] == PASSED_OVER
     return not (entry.is_dir() or hidden)
@@ -242,7 +242,7 @@ def is_wanted(entry: zipfile.ZipInfo) -> bool:
 def unpacked(
     packed: zipfile.ZipFile, entries: list[zipfile.ZipInfo], left: int
 ) -> dict[str, bytes]:
-    """Return files by their paths; raise UnfitUpload if they have more bytes than are `left`."""
+    """Return files by path; raise UnfitUpload if they have more than `left` bytes."""
     files: dict[str, bytes] = {}
     for entry in entries:
         with packed.open(entry) as file:
@@ -257,7 +257,7 @@ def unpacked(
 
 
 def without_common_folder(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return files without the one folder in which all of them are, if there is one."""
+    """Return files without the single folder that contains all of them, if any."""
     tops = {name.partition("/")[0] for name in files if "/" in name}
     if len(tops) != 1 or not all("/" in name for name in files):
         return dict(files)
@@ -265,7 +265,7 @@ def without_common_folder(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files into an empty folder; raise UnfitUpload for two that cannot both be there."""
+    """Write files into an empty folder; raise UnfitUpload if two of them conflict."""
     for name, data in files.items():
         place = folder / name
         try:
@@ -290,14 +290,14 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes, folder: Path, bounds: Bounds = UPLOAD) -> None:
-    """Write what is kept of an upload into an empty folder; checked again, as if it were new."""
+    """Write a stored upload into an empty folder; it is checked again, as if it were new."""
     write(files_of(data, bounds), folder)
 
 
 def program_in(folder: Path, game: str) -> BotSpec:
     """Return the program of a folder, as the arena runs it; raise UnfitUpload if there is none.
 
-    What its team.toml says of names, secrets and of bots elsewhere does not count here.
+    Names, secrets and remote bots in its team.toml are ignored here.
     """
     try:
         bot = read_folder(folder, game).bot
@@ -311,5 +311,5 @@ def program_in(folder: Path, game: str) -> BotSpec:
 
 
 def words_of(error: UsageError, folder: Path) -> str:
-    """Return what is wrong with a folder, without its place on this machine."""
+    """Return the error in a folder, without its location on this machine."""
     return str(error).replace(f"{folder}/", "").replace(f"{folder}: ", "").replace(str(folder), "")

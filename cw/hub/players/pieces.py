@@ -1,4 +1,4 @@
-"""The results of a run and a series in bounded pieces, and how pages read them."""
+"""The results of runs and series in pieces of limited size, and how pages read them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cw.web.workshop.run import Run
 from cw.workshop.series import Series
 
 AT_ONCE: Final = 100
-"""Turns of a piece."""
+"""Maximum number of turns in a piece."""
 
 CUT: Final = "The match is too large to be shown to its end."
 
 
 def fitting(room: Room, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """Give pieces until one does not fit."""
+    """Yield pieces until one does not fit."""
     for piece in pieces:
         if not room.fits(piece.data, is_unpacked=piece.kind != REPLAYS):
             return
@@ -35,20 +35,20 @@ def fitting(room: Room, pieces: Iterator[Piece]) -> Iterator[Piece]:
 
 
 class RunPieces:
-    """Tells a run piece by piece."""
+    """Reports a run piece by piece."""
 
     def __init__(self, run: Run) -> None:
-        """Begin before the start of its match."""
+        """Start before the beginning of the match."""
         self._run = run
         self._lines = LiveLines()
         self._number = 0
-        """Lines that were told."""
+        """Lines reported so far."""
         self._turn = 0
-        """The first turn whose questions were not told."""
+        """The first turn whose questions are not reported yet."""
         self._match, self._asked = (Room(KEPT, KEPT_UNPACKED) for _ in range(2))
 
     def news(self, *, is_over: bool) -> list[Piece]:
-        """Return what is new; nothing before the start."""
+        """Return the new pieces; none before the start."""
         progress = self._run.match.progress
         if progress is None:
             return []
@@ -59,7 +59,7 @@ class RunPieces:
         ]
 
     def amended(self, report: Json) -> Json:
-        """Return what is told of the run in words, with a sentence where not all is kept."""
+        """Return the status text of the run, with a note if not everything could be stored."""
         return {**report, "words": f"{report['words']} {CUT}"} if self._match.is_full else report
 
     def _news_of_match(
@@ -70,7 +70,7 @@ class RunPieces:
         while self._lines.turns < played:
             yield self._line(self._lines.news(progress, AT_ONCE))
         if is_over:
-            # The result may have come after the last turn.
+            # The result may have arrived after the last turn.
             yield self._line(self._lines.news(progress, AT_ONCE))
 
     def _line(self, line: bytes) -> Piece:
@@ -78,7 +78,7 @@ class RunPieces:
         return Piece(MATCH, number, number, packed(line))
 
     def _news_of_turns(self, played: int, *, is_over: bool) -> Iterator[Piece]:
-        """Give what was asked in the turns that are over; at the end also in the last one."""
+        """Yield the questions of finished turns, and at the end those of the last one."""
         end = played + load_endings(self._run.match.spec.game).first + is_over
         while self._turn < end:
             first, self._turn = self._turn, min(self._turn + AT_ONCE, end)
@@ -88,15 +88,15 @@ class RunPieces:
 
 
 class SeriesPieces:
-    """Tells the replays of a series."""
+    """Reports the replays of a series."""
 
     def __init__(self, number: int = 0) -> None:
-        """Begin after so many matches."""
+        """Skip this many matches."""
         self._number = number
         self._room = Room(KEPT, KEPT_UNPACKED)
 
     def news(self, series: Series | None, end: int) -> list[Piece]:
-        """Return the replays of the matches that have ended since, of the first `end` matches."""
+        """Return the replays of newly ended matches, among the first `end` matches."""
         matches = [] if series is None else series.matches[self._number : end]
         self._number += len(matches)
         files = [(match.number, match.file) for match in matches if match.file is not None]
@@ -105,22 +105,22 @@ class SeriesPieces:
 
 
 def packed(data: bytes) -> bytes:
-    """Return data as it is kept."""
+    """Return data compressed for storage."""
     return zlib.compress(data, 1)
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return data as it was before it was packed, up to KEPT_UNPACKED bytes of it."""
+    """Return decompressed data, at most KEPT_UNPACKED bytes."""
     return zlib.decompressobj().decompress(data, KEPT_UNPACKED)
 
 
 def match_so_far(pieces: Sequence[bytes], after: int | None) -> LiveDocument | None:
-    """Return the match that pieces tell of, or what came after so many turns; None without any."""
+    """Return the match in pieces, or what came after some turns; None if there are none."""
     return live_document([unpacked(piece) for piece in pieces], after) if pieces else None
 
 
 def replay_of(pieces: Sequence[bytes]) -> Document | None:
-    """Return the match that pieces tell of as a document for analyses, None without any."""
+    """Return the match in some pieces as a document for analyses, or None if there are none."""
     match = match_so_far(pieces, None)
     if match is None:
         return None
@@ -133,7 +133,7 @@ def replay_of(pieces: Sequence[bytes]) -> Document | None:
 
 
 def turn_in(piece: bytes | None, number: int) -> dict[str, Any]:
-    """Return what the bot was asked in a turn that a piece tells of: nothing if it does not."""
+    """Return what the bot was asked in a turn, or an empty turn if the piece does not cover it."""
     nothing = {"turn": number, "exchanges": [], "faults": [], "action": None}
     try:
         turns = [] if piece is None else documents.decode(unpacked(piece), list[dict[str, Any]])

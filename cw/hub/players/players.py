@@ -1,4 +1,4 @@
-"""The players of a process of the hub: started when they are needed, and used again."""
+"""The players of a hub process: started on demand, and reused."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from cw.hub.players.messages import (
 from cw.hub.players.reading import Allowance, Excess, decoded, line_from
 
 IDLE: Final = 4
-"""Players that are kept for the next task; each takes 30 to 50 MB."""
+"""Maximum number of idle players kept for the next task; each takes 30 to 50 MB."""
 
 LOOKS: Final = 5.0
-"""Seconds between two looks for players that are silent."""
+"""Seconds between two checks for silent players."""
 
 ERRORS: Final[Mapping[str, type[ArenaError]]] = {
     "usage": UsageError,
@@ -44,11 +44,11 @@ class PlayerGone(Failure):
 
 
 class Distrusted(PlayerGone):
-    """A player was ended because it wrote what none writes, or took too long."""
+    """A player was ended because it broke the protocol, or took too long."""
 
 
 class Defect(Exception):
-    """An error in a player that nobody expected; its trace is in the log."""
+    """An unexpected error in a player; its trace is in the log."""
 
 
 class Players:
@@ -60,9 +60,9 @@ class Players:
         connect: Callable[[str], Connection] = connect,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Start none yet; `place` is the address of a socket, "" for children of this process.
+        """Start no players yet; `place` is the address of a socket, or "" for child processes.
 
-        `clock` gives the seconds by which tasks are late.
+        `clock` returns the seconds by which tasks are timed.
         """
         self.clock = clock
         self._place = place
@@ -73,14 +73,14 @@ class Players:
         self._watching = False
 
     def play(self, task: Task, programs: Iterable[Program] = ()) -> Play:
-        """Return a task to be done by a player, with the programs that take part in it.
+        """Return a task for a player, with the programs that take part in it.
 
-        Each program is taken when it is sent.
+        Each program is taken from the iterable when it is sent.
         """
         return Play(self, task, programs)
 
     def take(self, play: Play) -> Connection:
-        """Return a player for a task, which is now watched; raise PlayersAway."""
+        """Return a player for a task, which is watched from now on; raise PlayersAway."""
         with self._lock:
             self._plays.add(play)
             if not self._watching:
@@ -96,7 +96,7 @@ class Players:
         return there[-1] if there else self._connect(self._place)
 
     def release(self, play: Play, connection: Connection | None) -> None:
-        """Take a player back that has done its task, None if there is none."""
+        """Return a player that has finished its task to the pool; None if it has been ended."""
         with self._lock:
             self._plays.discard(play)
             if connection is not None and len(self._idle) < IDLE:
@@ -129,25 +129,23 @@ class Players:
 
 
 class Play:
-    """A task that a player does; at the end of the block nothing of it runs."""
+    """A task in progress on a player; none of its processes outlives the block."""
 
     def __init__(self, players: Players, task: Task, programs: Iterable[Program]) -> None:
-        """Send nothing yet."""
+        """Store the task; nothing is sent yet."""
         self._players = players
         self._task = task
         self._programs = programs
         self._lock = Lock()
-        """Held while something is sent, so that lines do not mix."""
+        """Held while sending, so that lines do not interleave."""
         self._closing = Lock()
         self._connection: Connection | None = None
         self._is_closed = False
         self._allowance = Allowance(task, players.clock())
         self.waits_since = inf
-        """The time since which the player has to read or write something; infinity if it need
-        not."""
+        """Since when the player has had something to read or write; infinity if it has not."""
 
     def __enter__(self) -> Self:
-        """Begin the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -155,7 +153,7 @@ class Play:
         self.close()
 
     def __iter__(self) -> Iterator[FromPlayer]:
-        """Let a player do the task; yield its messages, up to the one that ends it.
+        """Run the task on a player; yield its messages, up to the one that ends it.
 
         Raises PlayersAway, PlayerGone, Defect, and the ArenaError with which a task has failed.
         """
@@ -173,11 +171,11 @@ class Play:
                 return
 
     def is_late(self) -> bool:
-        """Return whether the task takes too long, or has come to a stop."""
+        """Return whether the task takes too long, or is stalled."""
         return self._allowance.is_late(self._players.clock())
 
     def send(self, secrets: Secrets) -> None:
-        """Send secrets that have changed, if the task has not ended."""
+        """Send changed secrets, if the task has not ended."""
         with self._lock:
             if self._connection is not None:
                 try:
@@ -186,8 +184,8 @@ class Play:
                     logger.warning("changed secrets do not reach a match that has ended")
 
     def close(self) -> None:
-        """End the player, unless its task is done. Any thread may do that. Idempotent."""
-        # Whoever closes it at the same time waits for the end of the player too.
+        """End the player, unless its task is done. Thread-safe and idempotent."""
+        # Concurrent callers wait for the end of the player too.
         with self._closing:
             self._is_closed = True
             connection, self._connection = self._connection, None
@@ -200,7 +198,7 @@ class Play:
             connection = self._players.take(self)
             with self._closing:
                 is_closed, self._connection = self._is_closed, connection
-            # Closed while the player was starting: there was none yet to end.
+            # Closed while the player was starting, before there was one to end.
             if is_closed:
                 raise self._gone("its task was broken off before it began")
             try:
@@ -253,7 +251,7 @@ class Play:
     def _release(self, connection: Connection) -> None:
         with self._lock, self._closing:
             is_ours, self._connection = self._connection is connection, None
-        # Whoever has closed it meanwhile has ended the player.
+        # If closed meanwhile, the player has been ended already.
         self._players.release(self, connection if is_ours else None)
 
 

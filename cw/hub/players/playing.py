@@ -22,20 +22,20 @@ from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec, Secrets
 
 ANSWERS: Final = 3
-"""Faults of a bot in a game with which the answer is kept."""
+"""Number of a bot's first faults in a game that keep the answer."""
 
 OUTPUT: Final = 2048
-"""Characters that are kept of what a program wrote to its standard error, of the end."""
+"""Last characters kept of a program's standard error."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The result of a game, or why it cannot be played, for those who wait for all of it."""
+    """The result of a game, or why it cannot be played, for those who want all of it."""
 
     result: MatchResult | None = None
     error: MatchFailure | None = None
 
     def packed(self) -> bytes:
-        """Return it as it is stored."""
+        """Return it as stored."""
         return gzip.compress(msgspec.json.encode(self), mtime=0)
 
 
@@ -61,7 +61,7 @@ async def watched(match: Match, spec: MatchSpec, secrets: Secrets, outbox: Outbo
 
 
 def with_programs(spec: MatchSpec, room: Room) -> MatchSpec:
-    """Return what is played, with the programs that were sent in their seats."""
+    """Return the specification with the received programs in their seats."""
     programs: Mapping[str, BotSpec] = room.bots(spec.game)
     return msgspec.structs.replace(
         spec, bots=tuple(programs.get(bot.name, bot) for bot in spec.bots)
@@ -80,9 +80,9 @@ def slots_of(result: MatchResult, first: int = 0) -> tuple[SlotResult, ...]:
 
 
 def faults_of(result: MatchResult, slot: int) -> list[dict[str, Any]]:
-    """Return the faults of a bot, with the further words that its game has for each.
+    """Return the faults of a bot, with further details from its game.
 
-    With the first ones comes the answer that was at fault: some bots make thousands.
+    Only the first ones include the faulty answer: some bots make thousands.
     """
     return [
         fault.to_json()
@@ -100,14 +100,14 @@ def faults_of(result: MatchResult, slot: int) -> list[dict[str, Any]]:
 
 
 def stats_of(result: MatchResult, slot: int) -> dict[str, Any]:
-    """Return how long a bot took, the figures of its game, and the output of its program."""
+    """Return a bot's response times, the figures of its game, and the output of its program."""
     figures = result.figures[slot] if result.figures else {}
     output = readable(result.stderr[slot].encode(errors="replace"))[-OUTPUT:]
     return {**latencies(result.seconds[slot]), **figures, **({OUTPUTS: [output]} if output else {})}
 
 
 def latencies(seconds: tuple[float, ...]) -> Mapping[str, float]:
-    """Return how long a bot took for its answers, in milliseconds."""
+    """Return a bot's response times in milliseconds."""
     if not seconds:
         return {"answers": 0}
     return {

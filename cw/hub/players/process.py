@@ -1,4 +1,4 @@
-"""The process that plays: it takes tasks from its input, and answers on its output."""
+"""The process that plays: reads tasks from its input, and answers on its output."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from cw.hub.players.programs import Room
 READER: Final = msgspec.json.Decoder(ToPlayer)
 
 LEAVING: Final = 4.0
-"""Seconds in which a player whose input has ended ends what it plays."""
+"""Seconds that a player has to end its task once its input has ended."""
 
 TRACE: Final = 4000
-"""Characters of a trace that are reported, of its end."""
+"""Last characters of a trace that are reported."""
 
 
 def main() -> None:
-    """Do the tasks of standard input until it ends."""
-    # The hub ends its players by closing their input: a signal to all its processes must not look
-    # like the failure of a match. Handlers, as bots would inherit that signals are ignored.
+    """Carry out the tasks on standard input until it ends."""
+    # The hub ends its players by closing their input: a signal to all of the hub's processes must
+    # not look like a failed match. Handlers are used because bots would inherit ignored signals.
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: None)
@@ -65,33 +65,33 @@ def main() -> None:
 
 
 def private_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Return standard input and output, which nothing else in this process can use afterwards."""
+    """Return standard input and output; nothing else in this process can use them afterwards."""
     source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    # What something prints by mistake is no answer.
+    # Accidental prints must not look like answers.
     os.dup2(2, 1)
     return source, target
 
 
 class Inbox:
-    """Reads messages in a thread; the end of the input interrupts the task that is done."""
+    """Reads messages in a thread; the end of the input interrupts the current task."""
 
     def __init__(self, source: BinaryIO) -> None:
         """Start the thread."""
         self._source = source
         self._messages = SimpleQueue[Program | Task | None]()
         self.is_busy = False
-        """Whether a task is done."""
+        """Whether a task is in progress."""
         self.has_ended = False
         """Whether the input has ended; set before `is_busy` is read, so no task begins unseen."""
         self.secrets: dict[str, Mapping[str, str]] = {}
-        """By name of a bot, for the match that is played; they may change at any moment."""
+        """By name of a bot, for the current match; they may change at any moment."""
         threading.Thread(target=self._read, name="input", daemon=True).start()
 
     def next(self) -> Program | Task | None:
-        """Return the next message; None at the end of the input."""
+        """Return the next message, or None at the end of the input."""
         return self._messages.get()
 
     def _read(self) -> None:
@@ -115,18 +115,18 @@ class Inbox:
 
 
 def interrupt_main() -> None:
-    """Do to the main thread what Ctrl-C does."""
+    """Interrupt the main thread as Ctrl-C does."""
     if sys.platform == "win32":
         import _thread  # noqa: PLC0415 - only Windows needs it
 
         _thread.interrupt_main()
     else:
-        # Sent to that thread, as it may wait in a call of the system.
+        # Sent to that thread, as it may be blocked in a system call.
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def do_next(inbox: Inbox, outbox: Outbox) -> bool:
-    """Take in programs and a task, and do it; return False at the end of the input."""
+    """Receive programs and a task, and carry it out; return False at the end of the input."""
     with Room(outbox.put) as room:
         while isinstance(message := inbox.next(), Program):
             room.add(message)
@@ -143,7 +143,7 @@ def do_next(inbox: Inbox, outbox: Outbox) -> bool:
 
 
 def answer(task: Task, room: Room, inbox: Inbox, outbox: Outbox) -> bytes:
-    """Do a task; return the line of the message that ends it."""
+    """Carry out a task; return the line of the message that ends it."""
     try:
         return done(task, room, inbox, outbox).line()
     except UsageError as error:
@@ -158,10 +158,10 @@ def answer(task: Task, room: Room, inbox: Inbox, outbox: Outbox) -> bytes:
 
 
 def done(task: Task, room: Room, inbox: Inbox, outbox: Outbox) -> FromPlayer:
-    """Do a task; return the message that ends it."""
+    """Carry out a task; return the message that ends it."""
     if isinstance(task, Match):
         if task.spec.isolation.sandbox == "auto" and sys.platform == "linux":
-            # A program without a sandbox could read the secrets of the other bots.
+            # A program without a sandbox could read the secrets of other bots.
             hide_process()
         return playing.play(task, room, inbox.secrets, outbox)
     if isinstance(task, Check):
@@ -175,7 +175,7 @@ def done(task: Task, room: Room, inbox: Inbox, outbox: Outbox) -> FromPlayer:
         return (
             Measured(problem) if problem else Measured("", measured(tuple(map(Path, task.private))))
         )
-    # Loaded late: the pages of a workshop take as much memory as all else.
+    # Imported late: the workshop takes as much memory as everything else.
     from cw.hub.players import drafts  # noqa: PLC0415
 
     return drafts.work(task, room, outbox.put)

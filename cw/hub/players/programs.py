@@ -1,4 +1,4 @@
-"""Programs that were sent to be run: unpacked, and compiled if they were not before."""
+"""Received programs: unpacked, and compiled if necessary."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from cw.hub.players.messages import Built, Program
 from cw.hub.players.packages import UnfitUpload
 
 PYTHON: Final = "{python}"
-"""Stands in the command of a program for the Python that runs this one."""
+"""Placeholder, in the command of a program, for the Python that runs this process."""
 
 
 class Arrived(NamedTuple):
-    """A program that was unpacked."""
+    """An unpacked program."""
 
     folder: Path
     bot: BotSpec | None
-    """How it is run, with files named as in its zip; None if that follows from its files."""
+    """How it is run, with files named as in its zip; None to derive it from its files."""
     command: BotSpec | None
-    """How it is run if it was compiled before."""
+    """How it is run, if it was compiled before."""
     problem: str
-    """Why it cannot be run; "" if it can."""
+    """Why it cannot be run, or ""."""
 
 
 class Room:
-    """A folder with the programs that take part in a task; it is removed at the end of the block.
+    """A folder with the programs that take part in a task, removed at the end of the block.
 
-    `on_built` is called with each program that is compiled here.
+    `on_built` is called with each program compiled here.
     """
 
     def __init__(self, on_built: Callable[[Built], object]) -> None:
@@ -49,11 +49,10 @@ class Room:
         self._arrived: dict[str, Arrived] = {}
 
     def __enter__(self) -> Self:
-        """Begin the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the folder, later if need be."""
+        """Remove the folder, later if necessary."""
         remove_later(partial(remove_tree, self._home))
 
     def folder(self, name: str) -> Path:
@@ -76,9 +75,9 @@ class Room:
         self._arrived[program.name] = Arrived(folder, program.bot, command, problem)
 
     def bots(self, game: str) -> dict[str, BotSpec]:
-        """Return the bots of all programs by name; one that cannot be run is absent.
+        """Return the bots of all programs by name; those that cannot be run are absent.
 
-        Raises Failure if programs that a championship has sent cannot be isolated here.
+        Raises Failure if programs sent by a championship cannot be sandboxed here.
         """
         return {name: self.bot(name, game) for name in self._arrived}
 
@@ -111,12 +110,12 @@ class Room:
 
 
 def language_in(folder: Path) -> str:
-    """Return the language from which the files of a folder have to be compiled; "" for none."""
+    """Return the language that a folder has to be compiled from; "" if it runs as it is."""
     return packages.compiled_language([file.name for file in folder.iterdir()])
 
 
 def refuse_without_sandbox() -> None:
-    """Raise Failure if there is no bubblewrap: another machine may have it."""
+    """Raise Failure if bubblewrap is missing here, as another machine may have it."""
     try:
         Sandbox("require").problem()
     except UsageError as error:
@@ -124,9 +123,9 @@ def refuse_without_sandbox() -> None:
 
 
 def placed(bot: BotSpec, folder: Path) -> BotSpec:
-    """Return a program that was sent, whose files are those of a folder of this machine.
+    """Return a received program with the files in a folder of this machine.
 
-    Raises UsageError for one that names a file elsewhere.
+    Raises UsageError if it names a file elsewhere.
     """
     target = bot.target
     if bot.kind == "exec":

@@ -1,7 +1,7 @@
-"""What a hub takes from a player: lines of limited size, typed values, and so much of each task.
+"""What a hub accepts from a player: lines of limited size, typed values, and a quota per task.
 
-A program that has broken out of its sandbox can write the lines of its player, so whoever reads
-them enforces all limits, before it decodes them.
+A program that escapes its sandbox can write its player's lines, so the reader enforces all limits
+before it decodes them.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from cw.hub.players.messages import (
 MIB: Final = 1024 * 1024
 
 BEGINNING: Final = re.compile(rb'\{"type":"([A-Za-z]{1,20})"[,}]')
-"""How each line begins."""
+"""The beginning of every line."""
 
 LOOKED_AT: Final = 64
 """Bytes of a line that are read before its limit is known."""
 
 LARGEST: Final = 4 * MIB
-"""Bytes of a line that carries no files."""
+"""Maximum bytes of a line without files."""
 
 LARGEST_OF: Final[Mapping[bytes, int]] = {
     b"Live": 3 * MIB,
@@ -58,44 +58,44 @@ LARGEST_OF: Final[Mapping[bytes, int]] = {
     b"Done": 40 * MIB,
     b"Played": LARGEST_LINE,
 }
-"""Bytes of a line that carries files, in base64."""
+"""Maximum bytes of a line with files, in base64."""
 
 MOST_TEXT: Final = 16 * MIB
-"""Bytes of a line that are no files: a match may have thousands of faults."""
+"""Maximum bytes of a line besides files: a match may have thousands of faults."""
 
 MOST_REPORT: Final = 1 * MIB
-"""Bytes of the report of a task of the workshop."""
+"""Maximum bytes of the report of a workshop task."""
 
 MOST_VALUES: Final = 1_000_000
-"""Lists, objects and their members in a line, counted also inside of strings."""
+"""Maximum number of lists, objects and their members in a line; those inside strings count too."""
 
 SHOWN, SHOWN_UNPACKED = 2 * MIB, 32 * MIB
-"""Bytes up to which a game is shown to spectators; the rest is seen when it is over."""
+"""Maximum bytes of a game shown to spectators; the rest is only seen after its end."""
 
 KEPT, KEPT_UNPACKED = 8 * MIB, 64 * MIB
-"""Bytes of the pieces of a kind of a task; what comes after them is not kept."""
+"""Maximum bytes of a task's pieces of one kind; further ones are not stored."""
 
 BYTES_OF_A_VALUE: Final = 10
-"""The least average in what is kept or shown: once decoded, each value takes about 70 more."""
+"""Minimum average bytes of a value in stored or shown JSON: decoded, each takes about 70 more."""
 
 STALLED: Final = 600.0
-"""Seconds after which a task counts as stalled that reports no progress."""
+"""Seconds without progress after which a task counts as stalled."""
 
 LONGEST_MATCH: Final = 6 * 3600.0
-"""Seconds that a game may take, whatever its progress."""
+"""Maximum duration of a game in seconds, whatever its progress."""
 
 MARGIN: Final = 60.0
-"""Seconds beyond the time that a task of the workshop sets for itself."""
+"""Seconds allowed beyond the limit that a workshop task sets for itself."""
 
 DECODER: Final = msgspec.json.Decoder(FromPlayer)
 
 
 class Excess(Exception):
-    """A player has written what none writes that is as it should be."""
+    """A player has broken the protocol or its limits."""
 
 
 class Texts(msgspec.Struct):
-    """The parts of a line that are no files, before they are decoded."""
+    """The parts of a line besides files, before they are decoded."""
 
     reason: msgspec.Raw = msgspec.Raw()
     slots: msgspec.Raw = msgspec.Raw()
@@ -124,7 +124,7 @@ class Step(msgspec.Struct, forbid_unknown_fields=True):
     warning: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a step that failed for no reason."""
+        """Raise ValueError if a failed step gives no problem."""
         if not self.ok and self.problem is None:
             raise ValueError("a step that failed says no problem")
 
@@ -142,7 +142,7 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Stats(msgspec.Struct):
-    """How long a bot took; beside it the figures of its game."""
+    """A bot's response times, besides the figures of its game."""
 
     answers: Annotated[int, Meta(ge=0, le=2**53)] = 0
     median_ms: Milliseconds | None = None
@@ -150,13 +150,13 @@ class Stats(msgspec.Struct):
     outputs: list[Text] = []
 
     def __post_init__(self) -> None:
-        """Raise ValueError for answers that took no time."""
+        """Raise ValueError if there are answers without times."""
         if self.answers and (self.median_ms is None or self.most_ms is None):
             raise ValueError("answers without their times")
 
 
 def limit_of(beginning: bytes) -> int:
-    """Return how long a line may be that begins so; raise Excess for what is no message."""
+    """Return the size limit of a line with this beginning; raise Excess if it is not a message."""
     tag = BEGINNING.match(beginning)
     if tag is None:
         raise Excess("a line does not begin with its type")
@@ -164,7 +164,7 @@ def limit_of(beginning: bytes) -> int:
 
 
 def line_from(source: BinaryIO) -> bytes:
-    """Return the next line, without its end if the output ends in it; raise Excess."""
+    """Return the next line, without newline if the output ends in it; raise Excess."""
     line = source.readline(LOOKED_AT)
     if not line.endswith(b"\n") and len(line) < LOOKED_AT:
         return line
@@ -177,7 +177,7 @@ def line_from(source: BinaryIO) -> bytes:
 
 
 def decoded(line: bytes) -> FromPlayer:
-    """Return the message of a line; raise Excess for what no player writes."""
+    """Return the message of a line; raise Excess if no player would write it."""
     if sum(map(line.count, (b"[", b"{", b","))) > MOST_VALUES:
         raise Excess("a line has too many values")
     try:
@@ -191,7 +191,7 @@ def decoded(line: bytes) -> FromPlayer:
 
 
 def refuse_long(texts: Texts) -> None:
-    """Raise Excess for text that is too long."""
+    """Raise Excess if the text is too long."""
     parts = (texts.reason, texts.slots, texts.warnings, texts.name, texts.cause, texts.report)
     if sum(len(memoryview(part)) for part in parts) > MOST_TEXT:
         raise Excess("a line has too much text")
@@ -202,7 +202,7 @@ def refuse_long(texts: Texts) -> None:
 
 
 def refuse_untyped(message: FromPlayer) -> None:
-    """Raise ValidationError or Excess for values of other types than pages show."""
+    """Raise ValidationError or Excess if values have types that pages cannot show."""
     if isinstance(message, Answers | Answered):
         documents.convert(message.steps or (), tuple[Step, ...])
     elif isinstance(message, Played):
@@ -215,7 +215,7 @@ def refuse_untyped(message: FromPlayer) -> None:
 
 
 def refuse_slot(slot: SlotResult, slots: int) -> None:
-    """Raise ValidationError or Excess for the result of a slot that cannot be shown."""
+    """Raise ValidationError or Excess if the result of a slot cannot be shown."""
     if slot.rank is not None and not 1 <= slot.rank <= slots:
         raise Excess("a rank is none of the match")
     documents.convert(slot.faults, list[Fault])
@@ -225,10 +225,10 @@ def refuse_slot(slot: SlotResult, slots: int) -> None:
 
 
 class Room:
-    """How much is left for compressed JSON: bytes, packed and unpacked, and values."""
+    """The remaining quota for compressed JSON: bytes, packed and unpacked, and values."""
 
     def __init__(self, packed: int, unpacked: int) -> None:
-        """Begin with all of it."""
+        """Start with the full quota."""
         self._packed, self._unpacked = packed, unpacked
         self._values = unpacked // BYTES_OF_A_VALUE
 
@@ -238,7 +238,7 @@ class Room:
         return min(self._packed, self._unpacked, self._values) < 0
 
     def fits(self, data: bytes, *, is_unpacked: bool = True) -> bool:
-        """Take data in; return whether it fits, after what has not fitted nothing does."""
+        """Count data; return whether it fits. Once something did not fit, nothing does."""
         if not self.is_full:
             self._packed -= len(data)
         if is_unpacked and not self.is_full:
@@ -249,9 +249,9 @@ class Room:
 
 
 def unpacked_size(data: bytes, most: int) -> tuple[int, int]:
-    """Return how long data is when it is unpacked, up to `most`, and how many commas it has.
+    """Return the size of data when unpacked, up to `most`, and its number of commas.
 
-    What is no data is too long.
+    Invalid data counts as too long.
     """
     packing, size, commas = zlib.decompressobj(), 0, 0
     try:
@@ -266,10 +266,10 @@ def unpacked_size(data: bytes, most: int) -> tuple[int, int]:
 
 
 class Allowance:
-    """How much and for how long a player may report of one task."""
+    """How much and for how long a player may report on one task."""
 
     def __init__(self, task: Task, now: float) -> None:
-        """Begin with all of it."""
+        """Start with the full quota."""
         self._task = task
         self._live = Room(SHOWN, SHOWN_UNPACKED)
         self._kept: defaultdict[str, Room] = defaultdict(lambda: Room(KEPT, KEPT_UNPACKED))
@@ -279,7 +279,7 @@ class Allowance:
         self._progress = now
 
     def is_late(self, now: float) -> bool:
-        """Return whether the task takes too long, or has come to a stop."""
+        """Return whether the task takes too long, or is stalled."""
         return now > self._ends or now - self._progress > max(STALLED, self._patience)
 
     @property
@@ -287,7 +287,7 @@ class Allowance:
         return longest(self._task) if isinstance(self._task, Draft) else STALLED
 
     def take(self, message: FromPlayer, now: float) -> None:
-        """Take a message in; raise Excess if it is more than the task may report."""
+        """Count a message; raise Excess if it is more than the task may report."""
         match message:
             case Turn() if message.number > self._turn:
                 self._turn, self._progress = message.number, now
@@ -314,7 +314,7 @@ class Allowance:
 
 
 def longest(task: Task) -> float:
-    """Return how many seconds a task may take."""
+    """Return the maximum duration of a task in seconds."""
     match task:
         case Match():
             return LONGEST_MATCH

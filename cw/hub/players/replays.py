@@ -1,4 +1,4 @@
-"""The replay of a game as everybody may read it, in the form in which it is stored."""
+"""The public replay of a game, in the form in which it is stored."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cw.replays.public import numbered_replay, public_replay
 
 
 def stored_replay(document: Document, match: Match) -> StoredReplay:
-    """Return what is stored of the replay of a game; bots have their public names.
+    """Return the objects to store for the replay of a game; bots have their public names.
 
-    If names of players are kept apart from it, those that the game knows by numbers have these
-    alone. In the format of the game the match has its own name.
+    If names of players are stored separately, those that the game knows by numbers have only these.
+    In the format of the game the match has its own name.
     """
     keys = match.keys
     if match.names_apart and match.spec.players:

@@ -1,4 +1,4 @@
-"""The lines of a game for spectators, without what nobody may know before its end."""
+"""The lines of a game for spectators, without what must stay secret until its end."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ EVERY: Final = 1.0
 
 
 class PrivateFrame(Exception):
-    """What comes now is for the owner of a bot alone: the game is shown no further."""
+    """The next frame is for the owner of a bot alone: the game is not shown any further."""
 
 
 def is_shown(game: str) -> bool:
-    """Return whether matches of a game are seen while they are played.
+    """Return whether matches of a game are shown live.
 
-    Where players must not see everything, spectators could tell them: such a match is seen later.
+    If players must not see everything, spectators could tell them: such a match is shown later.
     """
     return game not in games_with_hidden_information()
 
 
 class Spectating:
-    """Reports a game while it is played: the number of its turns, and lines for spectators."""
+    """Reports a game in progress: the number of its turns, and lines for spectators."""
 
     def __init__(self, match: Match, report: Callable[[Turn | Live | Alive], object]) -> None:
-        """Begin before the start of the game."""
+        """Start before the beginning of the game."""
         self._match = match
         self._report = report
         self._lines = LiveLines(self.public)
         self._progress: MatchProgress | None = None
         self._turns = -1
-        """How many were reported; -1: not even the start."""
+        """Turns reported so far; -1 if not even the start was."""
         self._room = Room(SHOWN, SHOWN_UNPACKED)
         self._is_shown = bool(match.run)
 
     def watch(self, progress: MatchProgress) -> None:
-        """Take in the start, or a turn."""
+        """Record the start, or a turn."""
         self._progress = progress
 
     async def report(self) -> None:
-        """Report what is new, again and again, until this is cancelled."""
-        # On the event loop of the referee: a player whose loop hangs is silent, and so noticed.
+        """Report what is new repeatedly, until cancelled."""
+        # Runs on the referee's event loop: a player whose loop hangs falls silent, and is noticed.
         while True:
             await asyncio.sleep(EVERY)
             await self.report_once()
@@ -79,7 +79,7 @@ class Spectating:
             self._report(Live(data, is_head))
 
     def public(self, part: LiveDocument) -> LiveDocument:
-        """Return what everybody may know of a head or a line before the end; raise PrivateFrame."""
+        """Return the public part of a head or a line before the end; raise PrivateFrame."""
         if any(map(frame_tells, part["turns"])):
             raise PrivateFrame
         turns = [public_turn(turn) for turn in part["turns"]]

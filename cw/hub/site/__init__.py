@@ -1,1 +1,1 @@
-"""Pages over all subjects: home, layout, administration, API."""
+"""Pages across all subjects: home, layout, administration, API."""

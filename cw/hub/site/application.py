@@ -1,4 +1,4 @@
-"""The application of the hub: the pages of the arena, and those for many people."""
+"""The application of the hub: the pages of the arena, and the hub's own."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     ready.routes,
     metrics.routes,
 )
-"""The families of pages, in addition to those of the arena and of the formats."""
+"""The blueprints of pages, in addition to those of the arena and of the formats."""
 
 FOR_VISITORS: Final = ("home.home", "home.page", "leaderboard.page", "leaderboard.matches")
-"""The pages that most visitors come for, remembered for a moment."""
+"""The pages that most visitors open, cached briefly."""
 
 
 def create_hub(
@@ -97,7 +97,7 @@ def create_hub(
 ) -> Flask:
     """Return the application: the pages of the arena, and those of the hub with its formats.
 
-    `runs_programs` lets people play by hand against what their teams have uploaded.
+    `runs_programs` lets people play by hand against their teams' uploads.
     """
     app = create_app(site_settings(resources.settings))
     app.extensions["hub"] = resources
@@ -142,7 +142,7 @@ def create_hub(
 
 
 def site_settings(settings: HubSettings) -> SiteSettings:
-    """Return how the pages of the arena are set on a hub: no game at the root."""
+    """Return the settings of the arena's pages on a hub: no game at the root."""
     public = urlsplit(settings.address).hostname or settings.host
     return SiteSettings(
         desk=False,

@@ -1,4 +1,4 @@
-"""The page of a bot, with the parts of the formats, and the matches it practises in."""
+"""The page of a bot, with the parts of the formats, and its practice matches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from cw.web.games.game_pages import game_page
 from cw.web.workshop.workshop_routes import body, reply
 
 routes: Final = bots.routes
-"""The pages here are of the family of a player's bots."""
+"""The pages here belong to the blueprint of a player's bots."""
 
 BUILT_IN: Final = Markup("This is the built-in strategy {}.")
 FAILING: Final = Markup("The bot does not answer. If this continues, it becomes inactive.")
@@ -56,7 +56,7 @@ WORDS: Final = {
 @routes.get("/bots")
 @players_only
 def index() -> ResponseReturnValue:
-    """List the bots of the player, and their last matches."""
+    """List the player's bots and their last matches."""
     user_id = player().user_id
     of = "lost" if request.args.get("of") == "lost" else "mine"
     since = listings.yesterday(resources().clock())
@@ -79,7 +79,7 @@ def index() -> ResponseReturnValue:
 
 @routes.get("/bot/<name>")
 def page(name: str) -> ResponseReturnValue:
-    """Show a bot to everybody; to its owner and admins also how its checks went."""
+    """Show a bot to everybody; its owner and admins also see its checks."""
     who = actor()
     with one_reading() as reading:
         bot = bot_views.find(reading, request.args.get("game") or None, name)
@@ -111,12 +111,12 @@ def page(name: str) -> ResponseReturnValue:
 
 
 def cards() -> list[BotCard]:
-    """Return what the formats of this site show of a bot."""
+    """Return the formats' parts of a bot's page."""
     return [format_.bot for format_ in site_formats() if format_.bot is not None]
 
 
 def sentence(bot: BotView, parts: Sequence[BotPart], condition: Condition) -> Markup:
-    """Say how a bot stands, and what comes next."""
+    """Return the status text of a bot, and what comes next."""
     if condition.word == "failing":
         return FAILING if condition.is_silent else MISTAKEN
     if bot.status == "ACTIVE":
@@ -131,7 +131,7 @@ def sentence(bot: BotView, parts: Sequence[BotPart], condition: Condition) -> Ma
 @routes.post("/bot/<name>/test-match")
 @players_only
 def practise(name: str) -> ResponseReturnValue:
-    """Play a practice match against a built-in strategy; lead to its page."""
+    """Play a practice match against a built-in strategy; redirect to its page."""
     bot = find(name)
     strategy = request.form.get("opponent", "")
     if strategy not in load_strategies(bot.game):
@@ -145,10 +145,10 @@ def practise(name: str) -> ResponseReturnValue:
 
 
 def begin_practice(bot: BotView, strategy: str) -> str:
-    """Have a practice match of a player's bot played; return its name for people.
+    """Start a practice match of a player's bot; return its public id.
 
-    Raises what `practice.practise` does, before anything is counted; answers 403 and 429 as
-    `check_requests.claim` does.
+    Raises the errors of `practice.practise` before anything is counted; answers 403 and 429 like
+    `check_requests.claim`.
     """
     hub = resources()
     if bot.status != "ACTIVE":
@@ -163,19 +163,19 @@ def begin_practice(bot: BotView, strategy: str) -> str:
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What the workshop sends for a practice match."""
+    """The workshop's request for a practice match."""
 
     name: str
-    """Of the bot."""
+    """The name of the bot."""
     opponent: str
 
 
 @workshop.routes.post("/<game:game>/play")
 @players_only_json
 def play(game: str) -> ResponseReturnValue:
-    """Play a practice match of a bot that was saved in the workshop; return where it is shown.
+    """Play a practice match of a bot saved in the workshop; return the address of its page.
 
-    409 with the match that the bot is in, where it must be over first.
+    409 with the match that the bot is still in, if that must end first.
     """
     try:
         wish: Wish = body(Wish)

@@ -1,4 +1,4 @@
-"""What the project says of itself, as pages: its changelog, and how to contribute."""
+"""Pages about the project: its changelog, and how to contribute."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS: Final = {"blog": "CHANGELOG.md", "contribute": "CONTRIBUTING.md"}
 
 @routes.get("/blog")
 def blog() -> str:
-    """Show what has changed."""
+    """Show the changelog."""
     return render_template("hub/site/document.html", title="Blog", text=as_html("blog"), news=True)
 
 
@@ -33,7 +33,7 @@ def contribute() -> str:
 
 @routes.get("/api")
 def api() -> str:
-    """Show what programs may ask of the site."""
+    """Show the operations and limits of the API."""
     return render_template(
         "hub/site/api.html", operations=operations_of(site_formats()), limits=limits.told_of_api()
     )
@@ -41,12 +41,12 @@ def api() -> str:
 
 @lru_cache
 def as_html(name: str) -> Markup:
-    """Return a text as HTML; its links to other files of the project are left as words."""
+    """Return a text as HTML; links to other files of the project become plain text."""
     tokens = MARKDOWN.parse(asset(TEXTS[name]).read_text(encoding="utf-8"))
     link_to(tokens, elsewhere)
     return rendered(tokens)
 
 
 def elsewhere(target: str) -> str | None:
-    """Return an address of another site; None for a file of ours, which is not a page."""
+    """Return an address on another site, or None for a file of ours, which has no page."""
     return target if target.startswith("https:") else None

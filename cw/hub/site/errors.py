@@ -1,4 +1,4 @@
-"""The page that all errors share; scripts and bots are answered in JSON."""
+"""The page shared by all errors; scripts and bots get JSON."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ WORDS: Final = {
     405: "This page cannot be used that way.",
     413: "That is more than this page accepts.",
 }
-"""What is said where the error says nothing of its own."""
+"""Messages for errors without their own."""
 
 
 def install(app: Flask) -> None:
-    """Let an app answer errors with the page."""
+    """Register the error handlers of an app."""
     app.register_error_handler(HTTPException, explain)
     app.register_error_handler(CSRFError, expire)
     app.register_error_handler(ArenaError, refuse)
@@ -43,7 +43,7 @@ def install(app: Flask) -> None:
 
 
 def explain(error: HTTPException) -> ResponseReturnValue:
-    """Answer an HTTP error with a sentence; a redirection stays as it is."""
+    """Answer an HTTP error with a message; pass redirects through."""
     code = error.code or 500
     if code < 400 or error.response is not None:
         return error
@@ -61,13 +61,13 @@ def explain(error: HTTPException) -> ResponseReturnValue:
 
 
 def refuse(error: ArenaError) -> Response:
-    """Answer what was asked for and cannot be, cannot be now, or has failed."""
+    """Answer a request that is invalid, not possible now, or failed."""
     code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
     return answer(code, title, str(error))
 
 
 def expire(_error: CSRFError) -> Response:
-    """Answer a form whose token is not taken with the reasons, and with what was typed."""
+    """Answer a form with an invalid token: the possible reasons, and the user's input."""
     if problems.is_for_programs() or wants_json():
         return answer(400, expired_forms.TITLE, expired_forms.WORDS)
     meet()
@@ -84,7 +84,7 @@ def expire(_error: CSRFError) -> Response:
 
 
 def refuse_more() -> Response:
-    """Answer who has met a limit with the time of its end."""
+    """Answer a client over a limit; say when it ends."""
     moment = limiter.retry_at()
     now = resources().clock()
     seconds = max(1, int((moment - now).total_seconds()))
@@ -101,8 +101,8 @@ def refuse_more() -> Response:
 
 
 def fail(error: Exception) -> Response:
-    """Answer a fault of ours; its number stands on the page and in the log."""
-    # If it is not known yet who asks, looking for that may be what has failed.
+    """Answer an internal error; its number is shown on the page and logged."""
+    # If the requester is not known yet, looking for them may be what failed.
     g.setdefault("actor", VISITOR)
     if isinstance(error, (*AWAY, StoreAway)):
         response = answer(503, "Not now", "The site cannot reach its store. Please try again soon.")
@@ -115,19 +115,19 @@ def fail(error: Exception) -> Response:
 
 
 def cause(error: Exception) -> str:
-    """Return what is away and why, in a line for the log alone."""
+    """Return what is unavailable and why, for the log only."""
     if isinstance(error, AWAY):
         return f"the database does not answer: {reason(error)}"
     return str(error)
 
 
 def masked_path() -> str:
-    """Return the path that was asked for, without the ticket of a link."""
+    """Return the requested path without the ticket of a link."""
     return LINK.sub(r"\1...", request.path)
 
 
 def answer(code: int, title: str, words: str | Markup) -> Response:
-    """Answer with a page for people, with JSON for everyone else."""
+    """Answer with a page for people, or JSON for programs."""
     if problems.is_for_programs():
         return problems.refusal(code, escape(words).striptags())
     meet()
@@ -141,7 +141,7 @@ def answer(code: int, title: str, words: str | Markup) -> Response:
 
 
 def meet() -> None:
-    """Find out who asks; where that cannot be known now, the page is one for visitors."""
+    """Identify the requester; if that is impossible now, treat them as a visitor."""
     try:
         actor()
     except AWAY:
@@ -149,7 +149,7 @@ def meet() -> None:
 
 
 def wants_json() -> bool:
-    """Return whether a bot or a script asks."""
+    """Return whether a bot or a script sent the request."""
     kinds = ("text/html", "application/json")
     is_for_bots = family(request.endpoint) in SCRIPTED
     best = request.accept_mimetypes.best_match(kinds[::-1] if is_for_bots else kinds)

@@ -1,4 +1,4 @@
-"""For feed readers and search engines: what happened, and which pages there are."""
+"""The feed, and the site map for search engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cw.web.games.game_pages import game_page
 routes = Blueprint("feed", __name__)
 
 PRIVATE: Final = ("/admin", "/api/", "/bots", "/login", "/register", "/settings")
-"""Where search engines have no business."""
+"""Paths closed to search engines."""
 
 FRESH: Final = "public, max-age=60"
 
@@ -35,7 +35,7 @@ def feed() -> Response:
 
 @routes.get("/sitemap.xml")
 def sitemap() -> Response:
-    """Return the addresses of the pages that everybody may read."""
+    """Return the addresses of the public pages."""
     home = resources().settings.address
     text = render_template("hub/site/sitemap.xml", pages=[f"{home}{page}" for page in pages()])
     return answer(text, "application/xml")
@@ -43,14 +43,14 @@ def sitemap() -> Response:
 
 @routes.get("/robots.txt")
 def robots() -> Response:
-    """Return what search engines may read."""
+    """Return which paths search engines may read."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]
     lines.append(f"Sitemap: {resources().settings.address}{url_for('feed.sitemap')}")
     return answer("\n".join(lines) + "\n", "text/plain")
 
 
 def pages() -> Iterator[str]:
-    """Give the paths of pages that stay: games, documents, competitions."""
+    """Yield the paths of permanent pages: games, documents, competitions."""
     yield from (url_for(page) for page in ("home.home", "games.index", "docs.index"))
     for game in game_entries():
         yield url_for("games.about", game=game)
@@ -63,7 +63,7 @@ def pages() -> Iterator[str]:
 
 
 def answer(text: str, kind: str) -> Response:
-    """Return a text that may be kept for a minute, or 304."""
+    """Return a text cacheable for a minute, or 304."""
     response = Response(text, content_type=f"{kind}; charset=utf-8")
     response.headers["Cache-Control"] = FRESH
     response.add_etag()

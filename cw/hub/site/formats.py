@@ -1,4 +1,4 @@
-"""The formats of a site. A format is added by its folder and its line here."""
+"""The formats of a site. To add one, add its folder and a line here."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FORMATS: Final[tuple[Format, ...]] = (
     tournament.FORMAT,
     cup.FORMAT,
 )
-"""In the order in which a tick plans them, and profiles show them."""
+"""In the order in which ticks plan them and profiles show them."""
 
 KINDS: Final[Kinds] = kinds_of(FORMATS)
 
 
 def site_formats() -> Sequence[Format]:
-    """Return the formats of the site that answers this request."""
+    """Return the formats of the site that handles this request."""
     return cast(Sequence[Format], current_app.extensions["formats"])

@@ -1,4 +1,4 @@
-"""What the page of a game shows on a hub: who leads, what is on, and how to take part."""
+"""A game's page on a hub: the leaders, current matches, and how to take part."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ROWS: Final = 5
 
 
 def install(app: Flask) -> None:
-    """Let the pages of games show what the hub knows of them."""
+    """Add the hub's part to the pages of games."""
     app.extensions["game_part"] = game_part
 
 
 def game_part(game: str) -> Markup:
-    """Return the competitions of a game, its running and its best matches, and its kits."""
+    """Return a game's competitions, its current and best matches, and its kits."""
     month = f"{resources().clock():%Y-%m}"
     with one_reading() as reading:
         competitions = tops(reading, resources().clock, site_formats(), game)

@@ -1,4 +1,4 @@
-"""The home page, and whether the process answers."""
+"""The home page, and the health check of the process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ routes = Blueprint("home", __name__)
 
 @dataclass(frozen=True, slots=True)
 class GameCard:
-    """What the home page says of a game."""
+    """A game's card on the home page."""
 
     page: GamePage
     has_kit: bool
@@ -34,26 +34,26 @@ class GameCard:
 
 @lru_cache
 def game_cards() -> dict[str, GameCard]:
-    """Return the cards of all games, made once: no game comes or goes while a process runs."""
+    """Return the cards of all games; cached, as the games of a process do not change."""
     kits = games_with_kits()
     return {game: GameCard(game_page(game), game in kits) for game in game_entries()}
 
 
 @routes.get("/")
 def home() -> ResponseReturnValue:
-    """Show the home page, or lead to the one that the operator has chosen in its place."""
+    """Show the home page, or redirect to the page that the operator has chosen instead."""
     chosen = resources().settings.home
     return home_page() if chosen == "/" else redirect(chosen, 303)
 
 
 @routes.get("/home", endpoint="page")
 def page() -> ResponseReturnValue:
-    """Show the home page where another one has taken its place."""
+    """Show the home page if another page has replaced it at the root."""
     return redirect("/", 303) if resources().settings.home == "/" else home_page()
 
 
 def home_page() -> str:
-    """Return the games, what is on, who leads, and where to begin."""
+    """Return the page of games, current matches, leaders, and first steps."""
     user = actor().user
     with one_reading() as reading:
         running = tops(reading, resources().clock, site_formats())
@@ -76,5 +76,5 @@ def home_page() -> str:
 
 @routes.get("/health")
 def health() -> Response:
-    """Say that the process answers."""
+    """Report that the process answers."""
     return Response("ok\n", content_type="text/plain; charset=utf-8")

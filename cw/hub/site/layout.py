@@ -1,4 +1,4 @@
-"""What all pages of the hub share: header, footer, notices, times, flags."""
+"""Common parts of the hub's pages: header, footer, notices, times, flags."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from cw.hub.pages.times import machine_time
 
 
 def install(app: Flask) -> None:
-    """Give the templates of an app what they share."""
+    """Give an app's templates their common functions and values."""
     app.context_processor(shared)
     addresses = app.extensions["addresses"] = remembered_addresses()
-    # What does not change from request to request: macros need no context for it.
+    # Constant across requests, so that macros need no context for it.
     app.jinja_env.globals.update(
         ago=ago,
         flag=flag,
@@ -50,5 +50,5 @@ def first_turn(game: str) -> int:
 
 
 def shared() -> dict[str, Any]:
-    """Return what each template may use of the request."""
+    """Return the values of the request that every template may use."""
     return {"actor": actor(), "now": resources().clock()}

@@ -1,4 +1,4 @@
-"""How often each page and each call of the API may be asked, and by whom that is counted."""
+"""Rate limits of pages and API operations, and the keys by which they count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cw.hub.pages.request import one_reading, resources
 READS: Final = "120 per minute"
 READS_WITH_TOKEN: Final = "300 per minute"  # noqa: S105
 WRITES: Final = "30 per minute"
-"""What the API may be asked."""
+"""Limit of writing API requests."""
 
 
 POLLED: Final = (
@@ -31,7 +31,7 @@ POLLED: Final = (
 
 
 LIVE: Final = ("matches.document", "live.document")
-"""What pages of live matches poll."""
+"""Polled by pages of live matches."""
 
 WORKSHOP: Final = (
     "workshop_runs.running",
@@ -42,7 +42,7 @@ WORKSHOP: Final = (
     "workshop_runs.check",
     "workshop.run_document",
 )
-"""What pages of the workshop poll while a worker does something with a draft."""
+"""Polled by pages of the workshop while a worker processes a draft."""
 
 STOPS: Final = ("workshop_runs.stop", "workshop_runs.stop_series", "workshop_runs.stop_check")
 
@@ -55,52 +55,53 @@ UNCOUNTED: Final = (
     *POLLED,
     *WORKSHOP,
 )
-"""What the limit of all other pages is not for: what answers from memory, or has its own limit."""
+"""Exempt from the limit of all other pages: served from memory, or limited separately."""
 
 UNLIMITED: Final = ("api", "room", "lobby")
-"""Blueprints without a limit of each page: the API has its own for all that is read, and in rooms
-programs of many people may play from one address."""
+"""Blueprints without a limit per page: the API has its own for all reads, and in rooms programs
+of many people may play from one address.
+"""
 
 
 def name() -> str:
-    """Return the account that a password is tried for: the one that asks, or the one named."""
+    """Return the account whose password is tried: the current user, or the named one."""
     user = actor().user
     named = user.username if user else request.form.get("username", "")
     return named.lower()[:100]
 
 
 def known_place() -> str:
-    """Return the browser or network that asks, if the account named was entered there before."""
+    """Return the requesting browser or network, if the named account was entered there before."""
     if "known_place" not in g:
         g.known_place = place_of_request.known_here(name())
     return cast(str, g.known_place)
 
 
 def name_and_place() -> str:
-    """Return the account that a password is tried for, and from where."""
+    """Return the account whose password is tried, and from where."""
     return f"{name()} {known_place() or network()}"
 
 
 def name_for_strangers() -> str:
-    """Return the account that a password is tried for; a known place is counted apart."""
+    """Return the account whose password is tried; known places are counted separately."""
     return name_and_place() if known_place() else name()
 
 
 def network_of_strangers() -> str:
-    """Return from where a password is tried; a known place is counted apart."""
+    """Return where a password is tried from; known places are counted separately."""
     return name_and_place() if known_place() else network()
 
 
 def user() -> str:
-    """Return the account that asks, for a visitor the address."""
+    """Return the current account, or the address of a visitor."""
     holder = actor().user
     return str(holder.user_id) if holder else network()
 
 
 def visitor() -> str:
-    """Return who has a share of the live matches: a player who has confirmed an address of mail.
+    """Return who a share of live matches is counted for: a player with a confirmed mail address.
 
-    For all others the network, of which they may have many accounts.
+    Otherwise it is the network, as one person may have many accounts there.
     """
     holder = actor().user
     if holder is not None:
@@ -111,7 +112,7 @@ def visitor() -> str:
 
 
 def bot() -> str:
-    """Return the account that asks and the bot that it asks about, here or by the API."""
+    """Return the current account and the bot of the request, on pages or in the API."""
     names = request.view_args or {}
     with one_reading() as reading:
         if "bot_id" in names:
@@ -122,28 +123,28 @@ def bot() -> str:
 
 
 def team() -> str:
-    """Return the team that asks, for others the address."""
+    """Return the current team, otherwise the address."""
     slug = (request.view_args or {}).get("slug", "")
     holder = actor().team(slug)
     return f"team {holder.team_id}" if holder else network()
 
 
 def token() -> str:
-    """Return the access token that is shown, without one the address."""
+    """Return the access token of the request, or its address without one."""
     holder = actor().user
     return holder.digest if holder else network()
 
 
 def reads() -> str:
-    """Return how often the API may be read."""
+    """Return the limit of reading API requests."""
     return READS_WITH_TOKEN if actor().user else READS
 
 
 def give_back_guess(response: Response) -> Response:
-    """Take a request that has brought no wrong password out of what was counted.
+    """Undo the count of a password request unless the password was wrong.
 
-    All are counted before the password is looked at: of any number that come at once no more are
-    tried than the limit says.
+    Requests are counted before the password is checked, so that a burst of them cannot try more
+    passwords than the limit allows.
     """
     if request.endpoint in WITH_PASSWORD and not g.get("wrong_password"):
         limiter.give_back_of(GUESSES)
@@ -165,11 +166,11 @@ REGISTER: Final = ("account.register", "github.welcome")
 CALLBACK: Final = ("github.callback",)
 
 GUESSES: Final = ("guess", "guess-name", "guess-network")
-"""The limits that count wrong passwords alone."""
+"""The limits that count only wrong passwords."""
 
 
 REPLAYS: Final = ("match.document", "match.download", "objects.read")
-"""What reads and unpacks a replay, of megabytes."""
+"""Endpoints that read and unpack a replay of several megabytes."""
 
 SMALL: Final = (
     "invited.form_team",
@@ -184,10 +185,10 @@ SMALL: Final = (
     "profile.befriend",
     "profile.unfriend",
 )
-"""What an account writes that costs a few rows."""
+"""Endpoints by which an account writes a few rows."""
 
 KITS: Final = ("my_team.kit", "my_team.kit_of_tournament")
-"""What makes a zip of the files of a kit."""
+"""Endpoints that pack the files of a kit into a zip."""
 VERSIONS: Final = (
     "bots.version_file",
     "bots.compare",
@@ -197,13 +198,13 @@ VERSIONS: Final = (
     "my_team.version_file",
     "my_team.compare",
 )
-"""What reads uploads, and compares them."""
+"""Endpoints that read and compare uploads."""
 
 PICTURES: Final = ("settings.change_avatar", "organising.change_picture", "host.change_picture")
-"""What has a picture read: counted together."""
+"""Endpoints that process a picture; counted together."""
 
 CHALLENGES: Final = ("challenges.begin", "api.begin_challenge")
-"""What begins matches of challenges, which are counted apart, by their number."""
+"""Endpoints that start challenge matches, whose number is also limited separately."""
 
 OWN_BOT: Final = (
     "bot_settings.save",
@@ -211,10 +212,10 @@ OWN_BOT: Final = (
     "bot_settings.upload",
     "bot_settings.use_version",
 )
-"""What changes the bot of End of Codes of a player."""
+"""Endpoints that change a player's End of Codes bot."""
 
 CHECKED: Final = ("bots.check", "bots.edit", "api.check_bot", "api.change_bot")
-"""What has a bot checked, or may have it checked: counted together."""
+"""Endpoints that check a bot, or may do so; counted together."""
 
 UPLOADS: Final = ("bots.upload", "api.save_version")
 USE_VERSION: Final = ("bots.use_version", "api.use_version")
@@ -303,7 +304,7 @@ LINKS: Final = Limit("api-links", "60 per minute", token, ("api.match_replay",),
 
 
 def told_of_api() -> dict[str, str]:
-    """Return how often the API may be asked, for people."""
+    """Return the limits of the API as text."""
     amounts = {limit.scope: str(limit.amount) for limit in LIMITS}
     return {
         "Reading, for each token": READS_WITH_TOKEN,
@@ -320,7 +321,7 @@ def told_of_api() -> dict[str, str]:
 
 
 def limits_of_api(app: Flask) -> tuple[Limit, ...]:
-    """Return the limits of the API: of all that is read together, and of all that is done."""
+    """Return the limits of the API: for all reads together, and for all writes."""
     of_api = [rule for rule in app.url_map.iter_rules() if rule.endpoint.startswith("api.")]
     read = tuple(rule.endpoint for rule in of_api if "GET" in (rule.methods or ()))
     done = tuple(rule.endpoint for rule in of_api if rule.endpoint not in read)
@@ -332,7 +333,7 @@ def limits_of_api(app: Flask) -> tuple[Limit, ...]:
 
 
 def lockable() -> dict[str, str]:
-    """Return by endpoint the name of the limit with which an admin may lock it for a person."""
+    """Return, by endpoint, the name of the limit that an admin may set to zero for a person."""
     begun = dict.fromkeys(CHALLENGES, "challenges")
     own = [limit for limit in LIMITS if isinstance(limit.amount, OwnAmount)]
     return begun | {
@@ -344,17 +345,17 @@ def lockable() -> dict[str, str]:
 
 
 def all_limits(app: Flask) -> tuple[Limit, ...]:
-    """Return all limits but that of the pages that have none of their own."""
+    """Return all limits except the general one of pages without their own."""
     return (*LIMITS, *limits_of_api(app))
 
 
 def install(app: Flask, storage: str) -> None:
-    """Put the limits before the views of an app."""
+    """Apply the limits before the views of an app."""
     limiter.install(app, storage, all_limits(app), is_exempt)
     own_limits.install(app, lockable())
     app.after_request(give_back_guess)
 
 
 def is_exempt() -> bool:
-    """Return whether the limit of pages that have none of their own is not for this request."""
+    """Return whether a request is exempt from the general limit of pages."""
     return request.blueprint in (None, *UNLIMITED) or request.endpoint in UNCOUNTED

@@ -1,4 +1,4 @@
-"""What a hub knows of one player, as files for that player: rows as JSON, and pictures."""
+"""A player's own data for download: rows as JSON, and pictures."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from cw.hub.store.tables import (
 )
 
 AT_ONCE: Final = 500
-"""Rows that are in memory together."""
+"""Rows in memory at a time."""
 
 Rows: TypeAlias = Callable[[int], Executable]
-"""Returns the statement for the rows about the user of an id; no secret is among its columns."""
+"""Returns the statement for the rows about a user id; its columns contain no secrets."""
 
 
 class OwnFile(NamedTuple):
     """An object that belongs to a player."""
 
     name: str
-    """In the zip."""
+    """The name in the zip."""
     key: str
 
 
 Files: TypeAlias = Callable[[Session, int], Iterator[OwnFile]]
-"""Gives the objects of the user of an id."""
+"""Yields the objects of a user id."""
 
 
 def account(user_id: int) -> Executable:
@@ -63,33 +63,33 @@ def account(user_id: int) -> Executable:
 
 
 def friends(user_id: int) -> Executable:
-    """Return whom the player has added."""
+    """Return the player's friends."""
     named = select(User.username, Friend.created_at).join(User, User.id == Friend.friend_id)
     return named.where(Friend.user_id == user_id).order_by(Friend.created_at)
 
 
 def tickets(user_id: int) -> Executable:
-    """Return sessions, links and access tokens, without what they are known by."""
+    """Return sessions, links and access tokens, without their secrets."""
     columns = (Ticket.kind, Ticket.label, Ticket.scopes)
     moments = (Ticket.created_at, Ticket.expires_at, Ticket.last_used_at)
     return select(*columns, *moments).where(Ticket.user_id == user_id).order_by(Ticket.created_at)
 
 
 def limits(user_id: int) -> Executable:
-    """Return the limits that an admin has set for the player."""
+    """Return the limits set for the player by admins."""
     columns = (PersonalLimit.name, PersonalLimit.most)
     return select(*columns).where(PersonalLimit.user_id == user_id).order_by(PersonalLimit.name)
 
 
 def places(user_id: int) -> Executable:
-    """Return when browsers and networks were seen from which the account was entered."""
+    """Return when known browsers and networks last entered the account."""
     return (
         select(KnownPlace.seen_at).where(KnownPlace.user_id == user_id).order_by(KnownPlace.seen_at)
     )
 
 
 def mails(user_id: int) -> Executable:
-    """Return what was sent to the player, and when."""
+    """Return the mails sent to the player, and when."""
     columns = (Mail.kind, Mail.state, Mail.created_at, Mail.ended_at)
     return select(*columns).where(Mail.user_id == user_id).order_by(Mail.id)
 
@@ -102,7 +102,7 @@ def bots(user_id: int) -> Executable:
 
 
 def programs(user_id: int) -> Executable:
-    """Return what was uploaded for the player's bots."""
+    """Return the uploads for the player's bots."""
     hidden = {"id", "bot_id"}
     columns = [column for column in BotVersion.__table__.columns if column.name not in hidden]
     uploads = select(Bot.bot_id, *columns).join(BotVersion, BotVersion.bot_id == Bot.id)
@@ -110,14 +110,14 @@ def programs(user_id: int) -> Executable:
 
 
 def activations(user_id: int) -> Executable:
-    """Return when which version of a program was made to play."""
+    """Return the activations of program versions."""
     columns = (Bot.bot_id, BotActivation.number, BotActivation.at)
     chosen = select(*columns).join(BotActivation, BotActivation.bot_id == Bot.id)
     return chosen.where(Bot.user_id == user_id).order_by(BotActivation.id)
 
 
 def comparisons(user_id: int) -> Executable:
-    """Return which versions of programs were compared, and what came of it."""
+    """Return the comparisons of program versions, with their results."""
     hidden = {"id", "user_id", "bot_id"}
     columns = [column for column in Comparison.__table__.columns if column.name not in hidden]
     compared = select(Bot.bot_id, *columns).select_from(Comparison)
@@ -126,14 +126,14 @@ def comparisons(user_id: int) -> Executable:
 
 
 def drafts(user_id: int) -> Executable:
-    """Return the files that the player writes in the workshop."""
+    """Return the player's files in the workshop."""
     columns = (DraftFile.game, DraftFile.name, DraftFile.text, DraftFile.changed_at)
     mine = select(*columns).where(DraftFile.user_id == user_id)
     return mine.order_by(DraftFile.game, DraftFile.name)
 
 
 def workshop(user_id: int) -> Executable:
-    """Return what was done with drafts last: runs, questions, series and checks."""
+    """Return the last tasks on drafts: runs, questions, series and checks."""
     columns = (WorkshopTask.game, WorkshopTask.kind, WorkshopTask.state, WorkshopTask.request)
     came = (WorkshopTask.report, WorkshopTask.cause, WorkshopTask.created_at, WorkshopTask.ended_at)
     mine = select(*columns, *came).where(WorkshopTask.user_id == user_id)
@@ -141,7 +141,7 @@ def workshop(user_id: int) -> Executable:
 
 
 def ratings(user_id: int) -> Executable:
-    """Return how the player's bots are rated."""
+    """Return the ratings of the player's bots."""
     columns = (Rating.mu, Rating.phi, Rating.sigma, Rating.crash_streak, Rating.last_match_at)
     rated = select(Competition.game, Competition.slug, Bot.bot_id, *columns)
     joined = rated.join(Rating, Rating.competition_id == Competition.id)
@@ -150,7 +150,7 @@ def ratings(user_id: int) -> Executable:
 
 
 def matches(user_id: int) -> Executable:
-    """Return the matches of the player's bots: what came of them, and their faults."""
+    """Return the matches of the player's bots, with results and faults."""
     seat = MatchParticipant
     about = (Match.match_id, Match.game, Match.kind, Match.state, Match.at, Match.finished_at)
     result = (seat.slot, seat.name, seat.rank, seat.score, seat.points, seat.crashed, seat.faults)
@@ -160,14 +160,14 @@ def matches(user_id: int) -> Executable:
 
 
 def hosted(user_id: int) -> Executable:
-    """Return the competitions that the player leads."""
+    """Return the competitions that the player hosts."""
     columns = (Competition.format, Competition.slug, CompetitionHost.added_at)
     led = select(*columns).join(Competition, Competition.id == CompetitionHost.competition_id)
     return led.where(CompetitionHost.user_id == user_id).order_by(CompetitionHost.added_at)
 
 
 def teams(user_id: int) -> Executable:
-    """Return the teams that the player is in."""
+    """Return the player's teams."""
     columns = (Competition.slug, Team.name, TeamMember.is_captain, TeamMember.joined_at)
     joined = select(*columns).join(Team, Team.id == TeamMember.team_id)
     mine = joined.join(Competition, Competition.id == TeamMember.competition_id)
@@ -175,7 +175,7 @@ def teams(user_id: int) -> Executable:
 
 
 def invitations(user_id: int) -> Executable:
-    """Return where the player's address was on a list of a host."""
+    """Return the host lists on which the player's address was."""
     columns = (Competition.slug, Guest.team, Guest.added_at)
     listed = select(*columns).join(Competition, Competition.id == Guest.competition_id)
     address = select(User.email).where(User.id == user_id).scalar_subquery()
@@ -183,7 +183,7 @@ def invitations(user_id: int) -> Executable:
 
 
 def operators(user_id: int) -> Executable:
-    """Return what operators have done to the account."""
+    """Return the operators' actions on the account."""
     columns = (Audit.at, Audit.actor, Audit.verb, Audit.detail)
     return select(*columns).where(Audit.object == f"user:{user_id}").order_by(Audit.id)
 
@@ -208,18 +208,18 @@ ROWS: Final[Mapping[str, Rows]] = {
     "invitations": invitations,
     "operators": operators,
 }
-"""By the names of files, each a list of objects."""
+"""By file name; each file is a list of objects."""
 
 
 def picture(session: Session, user_id: int) -> Iterator[OwnFile]:
-    """Give the profile picture, if there is one."""
+    """Yield the profile picture, if there is one."""
     digest = session.scalar(select(User.avatar).where(User.id == user_id))
     if digest:
         yield OwnFile("picture.webp", avatars.key_of(digest))
 
 
 def uploads(session: Session, user_id: int) -> Iterator[OwnFile]:
-    """Give the versions of the player's programs."""
+    """Yield the versions of the player's programs."""
     columns = (Bot.bot_id, Bot.name, Bot.game, BotVersion.number, BotVersion.sha256)
     stored = select(*columns).join(BotVersion, BotVersion.bot_id == Bot.id)
     rows = session.execute(stored.where(Bot.user_id == user_id).order_by(BotVersion.id))
@@ -231,7 +231,7 @@ FILES: Final[tuple[Files, ...]] = (picture, uploads)
 
 
 def write_zip(session: Session, objects: ObjectStore, user_id: int, to: IO[bytes]) -> None:
-    """Write all that is known of the user of an id as a zip; raise StoreAway without the store."""
+    """Write all data of a user id as a zip; raise StoreAway if the store cannot be reached."""
     with ZipFile(to, "w", ZIP_DEFLATED) as packed:
         for name, rows in ROWS.items():
             with packed.open(f"{name}.json", "w", force_zip64=True) as file:
@@ -243,7 +243,7 @@ def write_zip(session: Session, objects: ObjectStore, user_id: int, to: IO[bytes
 
 
 def write_rows(session: Session, statement: Executable, to: IO[bytes]) -> None:
-    """Write rows as a list of objects, a line each; not all are in memory at once."""
+    """Write rows as a list of objects, one per line, without loading them all at once."""
     encoder = msgspec.json.Encoder()
     between = b"[\n"
     for row in session.execute(statement.execution_options(yield_per=AT_ONCE)).mappings():

@@ -1,4 +1,4 @@
-"""The profile of a user, and the card that opens at the name, with the parts of the formats."""
+"""The profile of a user, and the card that opens at a name, with the parts of the formats."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def page(username: str) -> ResponseReturnValue:
 
 @routes.get("/user/<username>/card")
 def card(username: str) -> ResponseReturnValue:
-    """Return the card of a user, a piece of HTML."""
+    """Return the card of a user as an HTML fragment."""
     profile = find(username)
     return render_template("hub/site/card.html", profile=profile, lines=lines(profile))
 
 
 def cards() -> list[ProfileCard]:
-    """Return what the formats of this site show of a person."""
+    """Return the formats' parts of a profile."""
     return [format_.profile for format_ in site_formats() if format_.profile is not None]
 
 
 def lines(profile: profiles.Profile) -> list[tuple[str, str]]:
-    """Return the figures of a person, each with its name."""
+    """Return the figures of a profile, with their names."""
     with one_reading() as reading:
         return [card.line(reading, profile.user_id) for card in cards() if card.line is not None]
 
 
 def settings_cards(user_id: int) -> Markup:
-    """Return what the Settings page of a player shows of the formats."""
+    """Return the formats' parts of a player's Settings page."""
     with one_reading() as reading:
         parts = [card.settings(reading, user_id) for card in cards() if card.settings is not None]
     return Markup().join(parts)
@@ -73,9 +73,9 @@ def settings_cards(user_id: int) -> Markup:
 @routes.get("/settings/data.zip")
 @players_only
 def own_data_zip() -> ResponseReturnValue:
-    """Send players all that is known of them."""
+    """Send players all data stored about them."""
     hub, user = resources(), player()
-    # The server closes it when it has been sent.
+    # The server closes it after sending it.
     file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
     with one_reading() as reading:
         own_data.write_zip(reading, hub.objects, user.user_id, file)
@@ -87,7 +87,7 @@ def own_data_zip() -> ResponseReturnValue:
 
 
 IN_MEMORY: Final = 1 << 20
-"""Bytes of a zip above which it is put into a file."""
+"""Size in bytes above which a zip is moved to a file."""
 
 NO_SUCH_USER: Final = "There is no such user."
 
@@ -96,7 +96,7 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
 def find(username: str) -> profiles.Profile:
-    """Return the profile of a name in any case; answer 404 if there is none."""
+    """Return a profile by name, ignoring case; answer 404 if there is none."""
     user = actor().user
     with one_reading() as reading:
         profile = profiles.find_profile(reading, username, user.user_id if user else None)
@@ -130,7 +130,7 @@ def unfriend(username: str) -> ResponseReturnValue:
 
 @routes.get("/avatar/<digest>.webp")
 def picture(digest: str) -> ResponseReturnValue:
-    """Return a picture; what its name says never changes."""
+    """Return a picture; its content never changes under its name."""
     is_digest = re.fullmatch("[0-9a-f]{64}", digest)
     data = resources().objects.get(avatars.key_of(digest)) if is_digest else None
     if data is None:

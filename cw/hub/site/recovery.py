@@ -1,4 +1,4 @@
-"""How a site is restored from a back-up, and the drill that tests this."""
+"""Restoring a site from a back-up, and the drill that tests it."""
 
 from __future__ import annotations
 
@@ -32,39 +32,38 @@ from cw.hub.store.sealing import Sealer
 from cw.hub.store.tables import Battle
 
 TOLERANCE: Final = 0.001
-"""How far ratings may be off: the exp of another machine may differ in the last bits."""
+"""Tolerance for ratings: exp may differ in the last bits on another machine."""
 
 MOST_DIFFERENCES: Final = 100
-"""Differences of ratings that are told."""
+"""Maximum number of differences reported."""
 
 SAMPLE: Final = 100
-"""Replays that a drill looks up, spread over all."""
+"""Replays checked by a drill, spread over all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What came of filling a database."""
+    """The result of a restore."""
 
     header: backups.Header
     objects: int
     """How many were copied."""
     deleted: int
-    """How many accounts were deleted again, as they were after the back-up."""
+    """How many accounts were deleted again, because they were deleted after the back-up."""
     differences: list[str]
-    """Where ratings are not what the matches say."""
+    """Ratings that differ from what the matches give."""
 
 
 def restore(settings: HubSettings, database: Database, named: str, objects: bool) -> Recovery:
-    """Fill an empty database from a back-up, by its address, its store or its file.
+    """Fill an empty database from a back-up, given by its address, its store or its file.
 
-    With `objects`, also copy from its store what the site's own store does not have. Raises
-    UsageError for a back-up that cannot be read or is damaged, and for a database that is not
-    empty; it stays as it was.
+    With `objects`, also copy from its store what the site's own store lacks. Raises UsageError if
+    the back-up is unreadable or damaged, or the database is not empty; it then stays as it was.
     """
     source = sources.find(named, settings.store)
     if objects and isinstance(source, Path):
         raise UsageError("a file has no objects beside it: give the store of the back-up")
-    # Asked for before anything is written: none shall be missed as a store is away.
+    # Read before anything is written: no deletion may be missed because a store is away.
     deletions = deletion_notes.noted(stores_of(source, settings))
     header = fill(database, source, settings)
     count = copy_back(source, settings) if objects and isinstance(source, Stored) else 0
@@ -74,7 +73,7 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
 
 
 def stores_of(source: Stored | Path, settings: HubSettings) -> list[ObjectStore]:
-    """Return the stores that may know what was deleted after a back-up."""
+    """Return the stores that may record deletions after a back-up."""
     own = ObjectStore(settings.store)
     return [own, sources.store_at(source.place)] if isinstance(source, Stored) else [own]
 
@@ -87,7 +86,7 @@ def fill(database: Database, source: Stored | Path, settings: HubSettings) -> ba
 
 
 def sealer_of(settings: HubSettings) -> Sealer:
-    """Return what opens a sealed back-up; raise UsageError without a key."""
+    """Return the sealer for an encrypted back-up; raise UsageError without a key."""
     try:
         return keys.sealer_of(settings)
     except (OSError, ValueError):
@@ -98,7 +97,7 @@ def sealer_of(settings: HubSettings) -> Sealer:
 
 
 def begin_anew(session: Session) -> None:
-    """Make the rows fit a place where nothing runs yet."""
+    """Adapt the rows to a site where nothing is running yet."""
     queue_all(session)
     outbox.drop_waiting(session, utc_now)
 
@@ -110,7 +109,7 @@ def copy_back(source: Stored, settings: HubSettings) -> int:
 
 
 def differences(database: Database) -> list[str]:
-    """Return where ratings are not what the matches say, as far as it is shown."""
+    """Return the first differences between ratings and what the matches give."""
     proofs = [format_.verify for format_ in FORMATS if format_.verify is not None]
     with database.reading() as session:
         wrong = chain.from_iterable(verify(session, TOLERANCE) for verify in proofs)
@@ -121,10 +120,10 @@ def differences(database: Database) -> list[str]:
 
 
 def drill(settings: HubSettings, named: str = "", clock: Clock = utc_now) -> Iterator[Finding]:
-    """Restore a back-up into a file that is deleted again, and give a finding about each part.
+    """Restore a back-up into a temporary file, and yield a finding about each part.
 
-    Without a name it is the newest one of CW_BACKUP_OBJECTS, or of the site's own store. Raises
-    UsageError for one that cannot be read, and StoreAway if its store cannot be reached.
+    Without a name it takes the newest back-up of CW_BACKUP_OBJECTS, or of the site's own store.
+    Raises UsageError if it cannot be read, and StoreAway if its store cannot be reached.
     """
     source = sources.find(named or settings.backup_objects or settings.store, settings.store)
     yield Finding("back-up", True, True, about(source, clock))
@@ -140,7 +139,7 @@ def drill(settings: HubSettings, named: str = "", clock: Clock = utc_now) -> Ite
 
 
 def about(source: Stored | Path, clock: Clock) -> str:
-    """Return which back-up it is, and how old."""
+    """Return the name and the age of a back-up."""
     if isinstance(source, Path):
         return str(source)
     hours = (clock() - source.at).total_seconds() / 3600
@@ -148,7 +147,7 @@ def about(source: Stored | Path, clock: Clock) -> str:
 
 
 def look_at_rows(database: Database, source: Stored | Path, settings: HubSettings) -> Finding:
-    """Fill the database, and tell how long that takes."""
+    """Fill the database, and report how long that takes."""
     began = time.monotonic()
     header = fill(database, source, settings)
     seconds = time.monotonic() - began
@@ -157,7 +156,7 @@ def look_at_rows(database: Database, source: Stored | Path, settings: HubSetting
 
 
 def look_at_secrets(database: Database, settings: HubSettings) -> Finding:
-    """Open the secrets of bots by the keys that are here."""
+    """Decrypt the secrets of bots with the keys at hand."""
     with database.reading() as session:
         result = keys.try_all(session, sealer_of(settings))
     lost = result.missing.total() + len(result.broken)
@@ -168,7 +167,7 @@ def look_at_secrets(database: Database, settings: HubSettings) -> Finding:
 
 
 def look_at_objects(database: Database, source: Stored) -> Finding:
-    """Look some replays up in the store of the back-up."""
+    """Check that some replays are in the store of the back-up."""
     store = sources.store_at(source.place)
     with database.reading() as session:
         sampled = sample(session)
@@ -179,7 +178,7 @@ def look_at_objects(database: Database, source: Stored) -> Finding:
 
 
 def sample(session: Session) -> list[str]:
-    """Return the keys of some replays, spread over all that should be there."""
+    """Return the keys of some replays, spread over all that should exist."""
     stored = (Battle.replay_key.is_not(None), Battle.pruned_at.is_(None))
     count = session.scalars(select(func.count()).select_from(Battle).where(*stored)).one()
     ordered = select(Battle.replay_key).where(*stored).order_by(Battle.match_id, Battle.number)
@@ -188,7 +187,7 @@ def sample(session: Session) -> list[str]:
 
 
 def look_at_ratings(database: Database) -> Finding:
-    """Compute all ratings from the matches, and compare."""
+    """Recompute all ratings from the matches, and compare."""
     wrong = differences(database)
     text = wrong[0] if wrong else "they match the results"
     return Finding("ratings", not wrong, True, text, "see cw hub ratings verify")

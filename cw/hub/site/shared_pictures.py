@@ -1,6 +1,6 @@
-"""The pictures of bots and competitions where links to them are shared: own ones, or last matches.
+"""Link previews of bots and competitions: their own pictures, or those of their last matches.
 
-Pages name these addresses alone: which match it is, is asked for when somebody wants the picture.
+Pages contain only these addresses; the match is looked up when a picture is requested.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LASTS: Final = "public, max-age=300"
 
 @routes.get("/bot/<name>/picture.png")
 def of_bot(name: str) -> ResponseReturnValue:
-    """Lead to the picture of the last public match of a bot; without one, to that of its game."""
+    """Redirect to the picture of a bot's last public match, otherwise to that of its game."""
     with one_reading() as reading:
         bot = bot_views.find(reading, request.args.get("game") or None, name)
         if bot is None:
@@ -37,7 +37,7 @@ def of_bot(name: str) -> ResponseReturnValue:
 
 @routes.get("/competitions/<format_name>/<slug>/picture.png")
 def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
-    """Lead to the picture of a competition; without one to that of its last match, or its game."""
+    """Redirect to the picture of a competition, otherwise to that of its last match or its game."""
     with one_reading() as reading:
         facts = competitions.find(reading, format_name, slug)
         if facts is None or not is_shown(facts):
@@ -49,7 +49,7 @@ def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
 
 
 def lead_to(place: str) -> ResponseReturnValue:
-    """Return the way to a picture."""
+    """Return a redirect to a picture."""
     answer = redirect(place, 302)
     answer.headers["Cache-Control"] = LASTS
     return answer

@@ -1,1 +1,1 @@
-"""What the hub stores: tables, objects, and the encrypted secrets in both."""
+"""Storage of the hub: tables, objects, and the encrypted secrets in both."""

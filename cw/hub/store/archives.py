@@ -1,7 +1,7 @@
-"""Replays in the object store that are archive files, read in either of their formats.
+"""Replays stored as archive files, read in either of their formats.
 
-An archive file is one object, of which a link leads to the arena's replay or to that in the
-format of the game: its key followed by the name of a file. Both are made when they are read.
+An archive file is one object. Links name the arena's replay or the one in the format of the game:
+the key of the archive followed by a file name. Both are generated on reading.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from cw.replays.archive import LARGEST, arena_replay, own_replay
 
 OWN_FORMAT: Final = ".json.gz"
 ARENA_FORMAT: Final = ".cw.json.gz"
-"""How the key of the arena's replay ends, where the game has a format of its own beside it."""
+"""Suffix of the key of the arena's replay if the game also has a format of its own."""
 
 ARCHIVE: Final = ".archive.gz"
-"""How the key of an archive file ends."""
+"""Suffix of the key of an archive file."""
 
 LEVEL: Final = 6
-"""How much gzip tries with a file that is made for one reader."""
+"""The gzip level for a file made for one reader."""
 
 
 def file_at(objects: ObjectStore, key: str) -> bytes | None:
-    """Return the file that a link leads to, as gzip; None if it is gone.
+    """Return the file behind a link, as gzip, or None if it is gone.
 
     Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be made.
     """
@@ -34,14 +34,14 @@ def file_at(objects: ObjectStore, key: str) -> bytes | None:
 
 
 def is_from_archive(key: str) -> bool:
-    """Return whether a link leads to a file that is made when it is read."""
+    """Return whether a link names a file that is generated on reading."""
     return f"{ARCHIVE}/" in key
 
 
 def read_from_archive(objects: ObjectStore, key: str) -> bytes | None:
-    """Return a file that is made of an archive file, as gzip; None if that is gone.
+    """Return a file generated from an archive file, as gzip, or None if the archive is gone.
 
-    Raises StoreAway if it cannot be reached, ProtocolError if the file cannot be made.
+    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be made.
     """
     stored, _, name = key.rpartition("/")
     stream = objects.streamed(stored)
@@ -53,7 +53,7 @@ def read_from_archive(objects: ObjectStore, key: str) -> bytes | None:
 
 
 def pieces_of(stream: Streamed) -> Iterator[bytes]:
-    """Return the pieces of an archive file; raise ProtocolError for more than one can have."""
+    """Return the pieces of an archive file; raise ProtocolError if it is too large."""
     if stream.size > LARGEST:
         raise ProtocolError(f"the archive file is larger than {LARGEST} bytes")
     return stream.pieces

@@ -1,4 +1,4 @@
-"""The bucket of an S3 server: made by the operator, or found missing."""
+"""The bucket of an S3 server: created by the operator, or reported missing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cw.errors import Failure
 from cw.hub.store.objects import StoreAway, away, bucket_at
 
 PATIENCE: Final = 10
-"""Seconds that a server has to answer."""
+"""Timeout of a request to the server, in seconds."""
 
 FIRST_REGION: Final = "us-east-1"
-"""The region whose name a request for a new bucket must not hold."""
+"""The region that a request for a new bucket must not name."""
 
 ELSEWHERE: Final = (
     '<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
@@ -27,7 +27,7 @@ ELSEWHERE: Final = (
 
 
 def make_bucket(url: str) -> bool:
-    """Make the bucket of `s3://bucket/prefix`, by AWS_...; return whether it is new.
+    """Create the bucket of `s3://bucket/prefix`, by AWS_...; return whether it is new.
 
     Raises StoreAway if the server does not answer, Failure if it refuses.
     """
@@ -52,11 +52,11 @@ def bucket_of(url: str) -> str:
 
 
 def body_of_region() -> str:
-    """Return what a request for a new bucket says of the region."""
+    """Return the region part of a request for a new bucket."""
     region = os.environ.get("AWS_REGION", FIRST_REGION)
     return "" if region == FIRST_REGION else ELSEWHERE.format(region)
 
 
 def code_of(answer: requests.Response) -> str:
-    """Return the word by which a server refuses, or the number where it has none."""
+    """Return the error code of a server's refusal, or its status code without one."""
     return answer.text.partition("<Code>")[2].partition("</Code>")[0] or str(answer.status_code)

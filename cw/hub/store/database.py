@@ -1,4 +1,4 @@
-"""The database of the hub: SQLite in a file, or PostgreSQL; transactions that read or write."""
+"""The database of the hub: SQLite or PostgreSQL, with read and write transactions."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sqlalchemy.orm import Session, sessionmaker
 from cw.hub.store.patience import PatientPool, be_patient, waiting
 
 BUSY: Final = 10_000
-"""Milliseconds that a writer of SQLite waits for another."""
+"""Milliseconds that a writer of SQLite waits for another writer."""
 
 CONNECTING: Final = 5
-"""Seconds in which a server must take a connection, and one of those to it be free."""
+"""Seconds to wait for a connection, from the server or from the pool."""
 
 MOST_CONNECTIONS: Final = 60
-"""To a server, beyond the few that stay open."""
+"""Connections to a server beyond the few that stay open."""
 
 LOST_SERVER: Final = 15
-"""Seconds without a word after which the machine of a server counts as gone."""
+"""Seconds of silence after which a server's machine counts as gone."""
 
 WRITES: Final = "cw_writes"
 """The option of connections whose transactions write."""
@@ -35,47 +35,47 @@ Reading: TypeAlias = Session
 """A session that changes nothing."""
 
 Writing: TypeAlias = Session
-"""A session whose changes are kept at its end."""
+"""A session whose changes are committed at its end."""
 
 AWAY: Final = (OperationalError, InterfaceError)
-"""What is raised while the database cannot be reached, or is too busy."""
+"""Errors raised while the database cannot be reached, or is too busy."""
 
 
 class Database:
-    """A database whose tables are there; to be shared by all threads of a process."""
+    """A database with all tables, shared by all threads of a process."""
 
     def __init__(self, url: str, patience: int | None = None) -> None:
-        """Take its address; nothing is opened yet.
+        """Connect lazily.
 
-        `patience` is for one that can be done without: the seconds after which a server that
-        cannot be reached is given up.
+        `patience` is for a database that can be done without: the seconds after which an
+        unreachable server is given up.
         """
         self.engine = open_engine(url, patience)
         self.writes = 0
-        """Transactions that this process has written: pages are made anew after each."""
+        """Transactions written by this process; pages are rebuilt after each."""
         self._writing = Lock()
         self._reader = sessionmaker(self.engine, expire_on_commit=False)
         self._writer = sessionmaker(self.writing_engine, expire_on_commit=False)
 
     @property
     def writing_engine(self) -> Engine:
-        """The same database; its transactions lock out other writers where it cannot do less."""
+        """The engine for writing; its transactions exclude other writers only if they must."""
         return self.engine.execution_options(**{WRITES: True})
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is a file of SQLite."""
+        """Whether it is an SQLite file."""
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Give a session that changes nothing: whatever is left in it is rolled back."""
+        """Yield a read-only session; anything left in it is rolled back."""
         with self._reader() as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """Give a session for one verb: committed at the end of the block, or not at all."""
+        """Yield a session for one operation, committed at the end of the block or not at all."""
         with self._turn():
             with self._writer.begin() as session:
                 yield session
@@ -83,11 +83,11 @@ class Database:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Let the threads of this process write to a file one after the other.
+        """Serialise the writing threads of this process if the database is a file.
 
-        A writer that waits for SQLite looks again only now and then, and the more there are, the
-        longer one of them may find it taken each time; a lock is handed on at once. Who has waited
-        for so long as SQLite lets a writer wait is told by it.
+        A writer that waits for SQLite polls only now and then, and finds it locked more often the
+        more writers there are; a lock is handed over at once. After SQLite's own timeout a writer
+        goes on without the lock, and SQLite reports the error.
         """
         mine = self.is_sqlite and self._writing.acquire(timeout=BUSY / 1000)
         try:
@@ -98,14 +98,14 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """Give a connection that reads the rows of one moment, however long that takes."""
-        # The transactions of SQLite are like that.
+        """Yield a connection that reads one snapshot, however long that takes."""
+        # SQLite transactions are snapshots already.
         level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         with waiting(None), self.engine.connect() as connection:
             yield connection.execution_options(**level)
 
     def now(self) -> datetime | None:
-        """Return what time it is by the database's clock; None for a file, which has none."""
+        """Return the current time by the database's clock, or None for a file, which has none."""
         if self.is_sqlite:
             return None
         with self.engine.connect() as connection:
@@ -117,22 +117,22 @@ class Database:
 
 
 def open_engine(url: str, patience: int | None = None) -> Engine:
-    """Return the engine for an address of a database: `sqlite:///FILE` or `postgresql://`."""
+    """Return the engine for a database URL: `sqlite:///FILE` or `postgresql://`."""
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
-        # Its errors go to the log, and may be about people.
+        # Errors go to the log; their parameters may contain personal data.
         engine = create_engine(address, connect_args={"timeout": BUSY / 1000}, hide_parameters=True)
         event.listen(engine, "connect", prepare_sqlite)
         event.listen(engine, "begin", begin_sqlite)
         return engine
-    # A pooler between transactions remembers no statement of the last one.
+    # A transaction pooler does not keep prepared statements.
     engine = create_engine(
         address.set(drivername="postgresql+psycopg"),
         poolclass=PatientPool,
         pool_timeout=CONNECTING,
-        # As many as a process has threads: what is busy shall not keep pages from a connection.
+        # One connection per thread of the process, so that busy threads never block a page.
         max_overflow=MOST_CONNECTIONS,
-        # A connection that a restart of the server has cut is found before a request uses it.
+        # Detects connections cut by a restart of the server before a request uses them.
         pool_pre_ping=True,
         hide_parameters=True,
         connect_args={"prepare_threshold": None, **limits_of(patience)},
@@ -142,10 +142,10 @@ def open_engine(url: str, patience: int | None = None) -> Engine:
 
 
 def limits_of(patience: int | None) -> dict[str, int]:
-    """Return how long a server is waited for: to connect, and where its machine went away.
+    """Return the timeouts of a connection: to connect, and until a silent machine is given up.
 
-    Of what was sent and is not acknowledged libpq counts milliseconds; who waits for an answer
-    asks, after some seconds without a word, whether the other machine is still there.
+    tcp_user_timeout, in milliseconds, covers data that is sent but not acknowledged; keepalives
+    cover waiting for an answer.
     """
     gone = LOST_SERVER if patience is None else patience
     return {
@@ -158,8 +158,8 @@ def limits_of(patience: int | None) -> dict[str, int]:
 
 
 def prepare_sqlite(connection: Any, _record: Any) -> None:
-    """Let readers and one writer work at the same time, and keep foreign keys."""
-    # The driver would begin transactions by itself, and too late.
+    """Allow readers beside one writer, and enforce foreign keys."""
+    # The driver would begin transactions itself, and too late.
     connection.isolation_level = None
     for pragma in (f"busy_timeout = {BUSY}", "synchronous = NORMAL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -167,10 +167,10 @@ def prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def keep_a_log(connection: Any) -> None:
-    """Let a file have a write-ahead log; of several who ask a new one at once, all wait.
+    """Switch a file to a write-ahead log; concurrent callers on a new file all wait.
 
-    Of two that hold the same read lock SQLite refuses one without any patience, as waiting for
-    each other they would never end.
+    Of two connections that hold the same read lock, SQLite refuses one without its usual timeout,
+    as they would wait for each other for ever.
     """
     until = monotonic() + BUSY / 1000
     while True:
@@ -184,16 +184,16 @@ def keep_a_log(connection: Any) -> None:
 
 
 def begin_sqlite(connection: Connection) -> None:
-    """Begin; a writer takes its lock at once, as one that reads first could never get it."""
+    """Begin a transaction; a writer locks at once, as a reader could not upgrade its lock later."""
     writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def reason(error: DBAPIError) -> str:
-    """Return the first line of what a database says of an error."""
+    """Return the first line of a database's error message."""
     return str(error.orig).strip().partition("\n")[0]
 
 
 def is_away(error: DBAPIError) -> bool:
-    """Return whether an error says that the database cannot be reached, not that we are wrong."""
+    """Return whether an error means that the database is unreachable, not that we are wrong."""
     return isinstance(error, AWAY) or error.connection_invalidated

@@ -1,4 +1,4 @@
-"""Replays, pictures and other large things: in a folder, or in a bucket of an S3 server."""
+"""Replays, pictures and other large objects, in a folder or in an S3 bucket."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from obstore.store import LocalStore, S3Store
 from cw.errors import Failure
 
 PATIENCE: Final = "10s"
-"""For one request to the server."""
+"""Timeout of a request to the server."""
 
 PACKED: Final = ".gz"
-"""How the key of an object ends that is packed by gzip."""
+"""Key suffix of objects compressed with gzip."""
 
 
 NO_BUCKET: Final = "the object store has no such bucket: cw hub store create"
 
 PIECE: Final = 64 * 1024
-"""Bytes of an object that are in memory at a time while it is passed on."""
+"""Bytes of an object held in memory at a time while it is streamed."""
 
 
 class StoreAway(Failure):
-    """The objects cannot be reached now."""
+    """The object store cannot be reached."""
 
 
 class NoBucket(StoreAway):
@@ -39,7 +39,7 @@ class NoBucket(StoreAway):
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """An object that is read piece by piece."""
+    """An object read piece by piece."""
 
     size: int
     """In bytes."""
@@ -50,9 +50,9 @@ class ObjectStore:
     """Objects by their keys, such as `replays/2026/11/m_00c0ffee.json.gz`."""
 
     def __init__(self, url: str, public_url: str = "") -> None:
-        """Open a folder, or `s3://bucket/prefix`; what an S3 server wants is in AWS_...
+        """Open a folder, or `s3://bucket/prefix`; S3 credentials come from AWS_...
 
-        `public_url` is where browsers reach that server, "" if they do not.
+        `public_url` is the URL by which browsers reach that server, "" if they cannot.
         """
         is_s3 = url.startswith("s3://")
         self._folder = None if is_s3 else Path(url)
@@ -63,17 +63,17 @@ class ObjectStore:
         self._public_url = public_url if is_s3 else ""
 
     def put_new(self, key: str, data: bytes) -> bool:
-        """Store an object under a key that nothing has; return whether nothing had it.
+        """Store an object under an unused key; return whether the key was unused.
 
-        What is there already stays as it is: also beside others who store it at the same moment,
-        unless it is a server that cannot promise that (AWS_CONDITIONAL_PUT=disabled). Raises
-        StoreAway if it cannot be reached.
+        An existing object is never overwritten, not even by concurrent callers, unless the server
+        cannot promise that (AWS_CONDITIONAL_PUT=disabled). Raises StoreAway if the store cannot be
+        reached.
         """
         try:
             self._put(key, data, "create")
         except AlreadyExistsError:
             return False
-        # Swift knows no conditional PUT; each attempt has a key of its own, so looking first is
+        # Swift has no conditional PUT. Each attempt has a key of its own, so checking first is
         # enough (decisions 0008).
         except NotImplementedError:
             return self._put_where_nothing_is(key, data)
@@ -84,7 +84,7 @@ class ObjectStore:
         return True
 
     def _put_where_nothing_is(self, key: str, data: bytes) -> bool:
-        """Store an object after a look whether its key is free."""
+        """Store an object after checking that its key is unused."""
         try:
             if self._has(key):
                 return False
@@ -103,26 +103,26 @@ class ObjectStore:
         return True
 
     def has(self, key: str) -> bool:
-        """Return whether there is an object; raise StoreAway if the store cannot be reached."""
+        """Return whether an object exists; raise StoreAway if the store cannot be reached."""
         try:
             return self._has(key)
         except (BaseError, OSError) as error:
             raise away(error) from error
 
     def _put(self, key: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
-        # A folder keeps no attributes; who serves from it knows the key.
+        # A folder keeps no attributes; its web server goes by the key.
         packed = {"Content-Encoding": "gzip"} if key.endswith(PACKED) else {}
         attributes = None if isinstance(self._store, LocalStore) else packed
         obstore.put(self._store, key, data, mode=mode, attributes=attributes)
 
     def put_private(self, key: str, file: IO[bytes]) -> None:
-        """Store a file, however large, that nobody but the owner of the store may read.
+        """Store a file of any size so that only the owner of the store may read it.
 
-        What was under its key is overwritten. Raises StoreAway if the store cannot be reached.
+        Overwrites an existing object. Raises StoreAway if the store cannot be reached.
         """
         try:
             if self._folder is not None:
-                # Nobody enters the folder while the file has the rights of every new one.
+                # The file has default permissions at first, so its folder must be private.
                 path = self._folder / key
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 path.parent.chmod(0o700)
@@ -134,9 +134,9 @@ class ObjectStore:
             raise away(error) from error
 
     def copy_missing(self, prefix: str, to: ObjectStore) -> int:
-        """Copy the objects below a prefix that another store does not have; return how many.
+        """Copy the objects under a prefix that another store lacks; return how many.
 
-        Raises StoreAway if one of the two cannot be reached; what was copied stays.
+        Raises StoreAway if either store cannot be reached; objects copied so far stay.
         """
         folders, keys = self._inside(prefix)
         there = set(to._inside(prefix)[1])
@@ -147,7 +147,7 @@ class ObjectStore:
         return count + sum(self.copy_missing(folder, to) for folder in folders)
 
     def _inside(self, folder: str) -> tuple[Sequence[str], list[str]]:
-        """Return the folders and the keys of a folder."""
+        """Return the subfolders and the keys of a folder."""
         try:
             listing = obstore.list_with_delimiter(self._store, folder)
         except (BaseError, OSError) as error:
@@ -156,33 +156,33 @@ class ObjectStore:
         return self._without_links(listing["common_prefixes"]), self._without_links(keys)
 
     def _without_links(self, keys: Sequence[str]) -> list[str]:
-        """Leave out links: in a folder that others can write to they may lead to any file."""
+        """Leave out symbolic links: others with access to the folder could point them anywhere."""
         if self._folder is None:
             return list(keys)
         return [key for key in keys if not (self._folder / key).is_symlink()]
 
     def link(self, key: str, lasting: timedelta) -> str | None:
-        """Return an address at which everybody may read an object for so long.
+        """Return a public URL of an object that is valid for the given time.
 
-        None where browsers reach no store: the site passes its objects on.
+        None if browsers cannot reach the store: the site then serves its objects itself.
         """
         if self._public is None:
             return None
         try:
-            # Signed without asking the server: a page does not wait for the store.
+            # Signing needs no request, so a page does not wait for the store.
             return obstore.sign(self._public, "GET", key, lasting)
         except (BaseError, OSError) as error:
             raise away(error) from error
 
     def origin(self) -> str | None:
-        """Return where links lead: scheme, host and port; None for links to the site itself."""
+        """Return the origin of links: scheme, host, port; None if the site serves objects."""
         url = self._public_url
         return "{0.scheme}://{0.netloc}".format(urlsplit(url)) if url else None
 
     def streamed(self, key: str) -> Streamed | None:
-        """Return an object to be passed on, however large, None if there is none.
+        """Return an object of any size as a stream, or None if there is none.
 
-        Raises StoreAway if it cannot be reached; its pieces do so too.
+        Raises StoreAway if the store cannot be reached, also while the pieces are read.
         """
         try:
             result = obstore.get(self._store, key)
@@ -193,7 +193,7 @@ class ObjectStore:
         return Streamed(result.meta["size"], pieces_of(result.stream(min_chunk_size=PIECE)))
 
     def get(self, key: str) -> bytes | None:
-        """Return an object, None if there is none; raise StoreAway if it cannot be reached."""
+        """Return an object, or None; raise StoreAway if the store cannot be reached."""
         try:
             return bytes(obstore.get(self._store, key).bytes())
         except FileNotFoundError:
@@ -202,7 +202,7 @@ class ObjectStore:
             raise away(error) from error
 
     def delete(self, key: str) -> None:
-        """Delete an object if it is there; raise StoreAway if it cannot be reached."""
+        """Delete an object if it exists; raise StoreAway if the store cannot be reached."""
         try:
             obstore.delete(self._store, key)
         except FileNotFoundError:
@@ -211,7 +211,7 @@ class ObjectStore:
             raise away(error) from error
 
     def keys(self, prefix: str, before: datetime | None = None) -> Iterator[str]:
-        """Give the keys below a prefix, of what was stored before a moment if one is given.
+        """Yield the keys under a prefix, only of objects stored before a moment if one is given.
 
         Raises StoreAway if they cannot be listed.
         """
@@ -220,7 +220,7 @@ class ObjectStore:
                 yield entry["path"]
 
     def sizes(self, prefix: str) -> dict[str, int]:
-        """Return the keys below a prefix with their bytes; raise StoreAway without a list."""
+        """Return the keys under a prefix with their sizes in bytes; raise StoreAway on failure."""
         return {entry["path"]: entry["size"] for entry in self._entries(prefix)}
 
     def _entries(self, prefix: str) -> Iterator[obstore.ObjectMeta]:
@@ -232,23 +232,23 @@ class ObjectStore:
 
 
 def bucket_at(url: str, endpoint: str = "") -> S3Store:
-    """Return a bucket; `endpoint` is another address of its server than AWS_ENDPOINT."""
+    """Return a bucket; `endpoint` overrides AWS_ENDPOINT."""
     return S3Store.from_url(
         url,
         config={"endpoint": endpoint} if endpoint else {},
         client_options={
             "timeout": PATIENCE,
             "connect_timeout": PATIENCE,
-            # Options given here go before all that the environment says of them.
+            # Options given here take precedence over the environment.
             "allow_http": os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true"),
         },
-        # Callers retry in their own time, with the lease of the match renewed meanwhile.
+        # Callers retry on their own schedule, and renew the lease of the match meanwhile.
         retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
     )
 
 
 def pieces_of(stream: obstore.BytesStream) -> Iterator[bytes]:
-    """Give the pieces of an object; raise StoreAway where the store goes away meanwhile."""
+    """Yield the pieces of an object; raise StoreAway if the store fails meanwhile."""
     try:
         yield from map(bytes, stream)
     except (BaseError, OSError) as error:
@@ -256,5 +256,5 @@ def pieces_of(stream: obstore.BytesStream) -> Iterator[bytes]:
 
 
 def away(error: Exception) -> StoreAway:
-    """Say in one line what went wrong."""
+    """Return a StoreAway that describes an error in one line."""
     return StoreAway(f"the object store does not answer: {str(error).partition(chr(10))[0][:200]}")

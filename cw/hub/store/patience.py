@@ -1,4 +1,4 @@
-"""How long we wait for PostgreSQL: a server that hangs neither answers nor closes connections."""
+"""Timeouts for PostgreSQL: a server that hangs neither answers nor closes connections."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 FOR_PAGES: Final = 5.0
-"""Seconds for a statement of a page: somebody waits for it."""
+"""Seconds for a statement of a page, as somebody waits for it."""
 
 FOR_JOBS: Final = 60.0
-"""Seconds for a statement of everything else."""
+"""Seconds for any other statement."""
 
 PAUSE: Final = 2.0
-"""Seconds after which one who asks a database that hangs may try whether it answers again."""
+"""Seconds between attempts to reach a database that hangs."""
 
 TRYING: Final = 2
-"""Seconds for which that one waits, as somebody may have waited for a thread already."""
+"""Timeout of such an attempt, in seconds; the request may have waited for a thread already."""
 
 STATEMENT: Final = 0.9
 LOCK: Final = 0.8
-"""When a server that still works gives up by itself: parts of the time that is waited for it."""
+"""When a working server gives up by itself, as shares of our timeout."""
 
 SET_LIMITS: Final = (
     "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
@@ -41,7 +41,7 @@ _patience: ContextVar[float | None] = ContextVar("patience", default=FOR_JOBS)
 
 @contextmanager
 def waiting(seconds: float | None) -> Iterator[None]:
-    """Wait for so many seconds for each statement while the block runs, None for ever so long."""
+    """Limit each statement in the block to the given seconds, or not at all if None."""
     token = _patience.set(seconds)
     try:
         yield
@@ -50,30 +50,30 @@ def waiting(seconds: float | None) -> Iterator[None]:
 
 
 class Outage:
-    """Remembers that a database hangs, so that of all who ask it one waits at a time."""
+    """Remembers that a database hangs, so that only one thread at a time waits for it."""
 
     def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Begin where it answers; `elapsed` tells seconds."""
+        """Start with a database that answers; `elapsed` returns seconds."""
         self._elapsed = elapsed
         self._lock = Lock()
         self._until: float | None = None
 
     def begin(self) -> None:
-        """Note that it did not answer in time."""
+        """Record that the database did not answer in time."""
         with self._lock:
             self._until = self._elapsed() + PAUSE
 
     def end(self) -> None:
-        """Note that it has answered."""
+        """Record that the database has answered."""
         self._until = None
 
     @property
     def is_on(self) -> bool:
-        """Whether it hangs, as far as is known."""
+        """Whether the database hangs, as far as we know."""
         return self._until is not None
 
     def refuse(self) -> None:
-        """Raise OperationalError while it hangs; after each pause one may try."""
+        """Raise OperationalError while the database hangs; one caller may try after each pause."""
         if self._until is None:
             return
         with self._lock:
@@ -83,14 +83,14 @@ class Outage:
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """A connection whose server must answer in time; one whose server does not is closed."""
+    """A connection that is closed if its server does not answer in time."""
 
     outage: Outage | None = None
 
     def wait(self, gen: Generator[Any, Any, T], *rest: Any, **more: Any) -> T:
-        """Return what a conversation with the server gives; raise OperationalError after its time.
+        """Return the result of an exchange with the server; raise OperationalError on timeout.
 
-        The time is counted anew for each.
+        Each exchange has the full time.
         """
         answer = super().wait(self._in_time(gen), *rest, **more)
         if self.outage is not None:
@@ -105,7 +105,7 @@ class PatientConnection(psycopg.Connection[Any]):
         try:
             state = next(gen)
             while True:
-                # The driver resumes this several times a second, also while nothing comes.
+                # The driver resumes this several times a second, even if nothing arrives.
                 state = gen.send((yield state))
                 if until is not None and time.monotonic() > until:
                     self._give_up(seconds)
@@ -121,12 +121,12 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 class PatientPool(QueuePool):
-    """Connections of which none is lent while the server hangs."""
+    """A pool that lends no connection while the server hangs."""
 
     outage: Outage
 
     def connect(self) -> PoolProxiedConnection:
-        """Lend a connection; raise OperationalError while the server hangs, or none is free."""
+        """Lend a connection; raise OperationalError if the server hangs or none is free."""
         self.outage.refuse()
         try:
             return super().connect()
@@ -134,14 +134,14 @@ class PatientPool(QueuePool):
             raise psycopg.OperationalError("all connections are in use") from error
 
     def recreate(self) -> QueuePool:
-        """Return an empty pool in the place of this one."""
+        """Return a new, empty pool to replace this one."""
         pool = super().recreate()
         pool.outage = self.outage  # type: ignore[attr-defined]
         return pool
 
 
 def be_patient(engine: Engine) -> None:
-    """Let the connections of an engine wait as long as whoever uses them."""
+    """Apply the timeouts of the current thread to the connections of an engine."""
     outage = Outage()
     engine.pool.outage = outage  # type: ignore[attr-defined]
 
@@ -161,9 +161,9 @@ def be_patient(engine: Engine) -> None:
 
 
 def limit_transaction(connection: Any) -> None:
-    """Tell the server how long statements of a transaction may take, and wait for locks.
+    """Set the server's statement and lock timeouts for a transaction.
 
-    For this transaction alone: a pooler lends the connection to somebody else afterwards.
+    For this transaction only: a pooler lends the connection to somebody else afterwards.
     """
     seconds = _patience.get()
     limits = [str(int((seconds or 0) * part * 1000)) for part in (STATEMENT, LOCK)]

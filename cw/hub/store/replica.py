@@ -1,4 +1,4 @@
-"""A read replica, which may lag by a moment; while it does not answer, the database is read."""
+"""A read replica that may lag slightly; the database stands in while it is away."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from cw.hub.store.database import Database
 from cw.hub.store.migrations import head, revision_of
 
 PAUSE: Final = 30.0
-"""Seconds for which a copy that was away is left alone."""
+"""Seconds before a replica that was away is tried again."""
 
 PATIENCE: Final = 2
-"""Seconds in which it must take a connection: somebody waits for a page."""
+"""Connection timeout in seconds, as somebody waits for a page."""
 
 logger = logging.getLogger(__name__)
 
 
 class Replica:
-    """A copy of a database to read from; to be shared by all threads of a process."""
+    """A read replica of a database, shared by all threads of a process."""
 
     def __init__(
         self, url: str, database: Database, elapsed: Callable[[], float] = time.monotonic
     ) -> None:
-        """Take the address of the copy, and of what it is; nothing is opened yet."""
+        """Take the URLs of the replica and of its database; connect lazily."""
         self._copy = Database(url, PATIENCE)
         self._database = database
         self._elapsed = elapsed
@@ -40,22 +40,22 @@ class Replica:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Give a session that changes nothing: on the copy, else on the database itself.
+        """Yield a read-only session on the replica, otherwise on the database.
 
-        By two at once after a pause: one tries the copy, the other reads the database meanwhile.
+        Concurrent callers after a pause: one tries the replica, the others read the database.
         """
         with ExitStack() as stack:
-            # No page fails without the replica, so `/ready` does not ask for it.
+            # No page fails without the replica, so `/ready` does not check it.
             yield self._begin(stack) or stack.enter_context(self._database.reading())
 
     @contextmanager
     def reading_alone(self) -> Iterator[Session | None]:
-        """Give a session on the copy, None while it is away: the database is not read instead."""
+        """Yield a session on the replica, or None while it is away; never on the database."""
         with ExitStack() as stack:
             yield self._begin(stack)
 
     def _begin(self, stack: ExitStack) -> Session | None:
-        """Return a session on the copy, None while it is away."""
+        """Return a session on the replica, or None while it is away."""
         if not self._is_to_be_asked():
             return None
         try:
@@ -76,12 +76,12 @@ class Replica:
             return is_due
 
     def _look_at(self, session: Session) -> None:
-        """Connect; one that was not there before must also have the tables of this program."""
+        """Connect; after an outage, also check that the replica has this program's revision."""
         connection = session.connection()
         if self._is_there:
             return
         at = revision_of(connection)
-        # A replica may lag behind a migration; its rows would not fit the tables of this program.
+        # A replica may lag behind a migration, and its rows would not fit our tables.
         if at != head():
             self._note_away(f"it is at {at or 'nothing'}, this program needs {head()}")
             return
@@ -96,5 +96,5 @@ class Replica:
         logger.warning("the read replica is away, the database is read: %s", reason)
 
     def close(self) -> None:
-        """Close all connections to the copy."""
+        """Close all connections to the replica."""
         self._copy.close()

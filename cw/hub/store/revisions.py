@@ -1,4 +1,4 @@
-"""The revisions of competitions: pages and their tags stay as they are while these do."""
+"""The revisions of competitions: pages and their ETags change only with them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cw.hub.store.tables import Bot, Competition, Rating
 
 
 def show_anew(session: Session, of_bots: ColumnElement[bool]) -> None:
-    """Raise the revision of all competitions in which the bots of a condition are rated."""
+    """Raise the revision of all competitions that rate the bots matching a condition."""
     affected = select(Rating.competition_id).join(Bot, Bot.id == Rating.bot_id).where(of_bots)
     change = update(Competition).where(Competition.id.in_(affected))
     session.execute(change.values(revision=Competition.revision + 1))

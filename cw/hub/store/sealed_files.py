@@ -1,8 +1,8 @@
-"""Files that others may be able to read: encrypted with the master keys, piece by piece.
+"""Files that others may be able to read, encrypted in pieces with the master keys.
 
-The scheme is that of the payload of age: a key for each file, made from a master key and a salt,
-and pieces whose nonce counts them and says which one is the last. So no piece can be left out,
-moved or added, and a file of any size is never in memory as a whole.
+The scheme is that of age's payload: a key for each file, derived from a master key and a salt, and
+pieces whose nonce contains their number and marks the last one. No piece can be omitted, moved or
+added, and a file of any size is never entirely in memory.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from cw.errors import UsageError
 from cw.hub.store.sealing import Sealer
 
 FORMAT: Final = b"circuit-wars-sealed-1 "
-"""How such a file begins; the id of its master key follows, and a line feed."""
+"""How a sealed file begins; the id of its master key and a line feed follow."""
 
 FIRST: Final = re.compile(FORMAT + rb"([A-Za-z0-9_-]{1,16})\n")
 
 LONGEST: Final = 64
-"""Bytes of the first line at most."""
+"""Maximum length of the first line, in bytes."""
 
 SALT: Final = 16
 PIECE: Final = 1 << 16
 TAG: Final = 16
-"""Bytes: the salt after the first line, a piece in clear, and what sealing adds to it."""
+"""Sizes in bytes: the salt after the first line, a plaintext piece, and the overhead of sealing."""
 
 DAMAGED: Final = "the file is damaged or cut short: it cannot be decrypted"
 
 
 def seal_file(sealer: Sealer, source: IO[bytes], to: IO[bytes]) -> None:
-    """Write a file sealed under the first master key."""
+    """Encrypt a file under the first master key."""
     salt = secrets.token_bytes(SALT)
     to.write(FORMAT + sealer.key_id.encode() + b"\n" + salt)
     cipher = AESGCM(sealer.key_of_file(sealer.key_id, salt))
@@ -44,10 +44,10 @@ def seal_file(sealer: Sealer, source: IO[bytes], to: IO[bytes]) -> None:
 
 
 def open_file(sealer: Sealer, source: IO[bytes], to: IO[bytes]) -> None:
-    """Write what is sealed in a file.
+    """Decrypt a sealed file.
 
-    Raises UsageError for one that is damaged, cut short or not sealed, and Failure where the key
-    that it names is missing. What was written before is then part of it, and not to be used.
+    Raises UsageError if it is damaged, truncated or not sealed, and Failure if its master key is
+    missing. The output is then incomplete and must not be used.
     """
     first = FIRST.fullmatch(source.readline(LONGEST))
     if first is None:
@@ -61,7 +61,7 @@ def open_file(sealer: Sealer, source: IO[bytes], to: IO[bytes]) -> None:
 
 
 def pieces_of(source: IO[bytes], size: int) -> Iterator[tuple[bytes, bytes]]:
-    """Give each piece of a file with its nonce; a file without bytes has one."""
+    """Yield each piece of a file with its nonce; an empty file has one piece."""
     number, piece = 0, source.read(size)
     while piece or not number:
         following = source.read(size)

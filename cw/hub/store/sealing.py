@@ -1,4 +1,4 @@
-"""Secrets at rest: sealed by AES-256-GCM under the master keys, and bound to their row."""
+"""Secrets at rest: sealed with AES-256-GCM under the master keys, and bound to their row."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ KEY: Final = re.compile(r"([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]{43}=)")
 
 
 class Sealed(NamedTuple):
-    """A secret as it is stored."""
+    """A secret as stored."""
 
     key_id: str
     data: bytes
-    """12 random bytes, the ciphertext, the tag."""
+    """12 random bytes, the ciphertext and the tag."""
 
 
 class Sealer:
-    """Seals secrets under the first master key, and opens what any of them has sealed."""
+    """Seals secrets under the first master key, and opens those sealed under any of them."""
 
     def __init__(self, text: str) -> None:
-        """Take the keys, `id:base64` with commas between them; raise ValueError for others."""
+        """Parse the keys, `id:base64` separated by commas; raise ValueError if invalid."""
         self._bytes = read_keys(text)
         self._keys = {name: AESGCM(key) for name, key in self._bytes.items()}
         self.key_ids = tuple(self._keys)
         self.key_id = self.key_ids[0]
 
     def seal(self, secret: bytes, row: str) -> Sealed:
-        """Seal a secret for a row; for no other one can it be opened."""
+        """Seal a secret for a row; it cannot be opened for any other."""
         nonce = secrets.token_bytes(NONCE)
-        # The row is associated data: a ciphertext copied into another row does not open there.
+        # The row is associated data: a ciphertext copied into another row cannot be opened.
         sealed = self._keys[self.key_id].encrypt(nonce, secret, row.encode())
         return Sealed(self.key_id, nonce + sealed)
 
     def open(self, sealed: Sealed, row: str) -> bytes:
-        """Return the secret; raise Failure if its key is missing, or it is of another row."""
+        """Return the secret; raise Failure if its key is missing or it belongs to another row."""
         self._demand(sealed.key_id)
         nonce, data = sealed.data[:NONCE], sealed.data[NONCE:]
         try:
@@ -60,7 +60,7 @@ class Sealer:
             ) from None
 
     def key_of_file(self, key_id: str, salt: bytes) -> bytes:
-        """Return the 32 bytes by which one file is sealed, made from a master key and a salt.
+        """Return the 32-byte key of a file, derived from a master key and a salt.
 
         Raises Failure if that master key is missing.
         """
@@ -73,7 +73,7 @@ class Sealer:
 
 
 def read_keys(text: str) -> dict[str, bytes]:
-    """Read `id:base64,id:base64`, 32 bytes each; raise ValueError, with what is expected."""
+    """Parse `id:base64,id:base64`, 32 bytes each; raise ValueError that says what is expected."""
     try:
         matches = [KEY.fullmatch(part.strip()) for part in text.split(",")]
         keys = {match[1]: b64decode(match[2], validate=True) for match in matches if match}
@@ -85,7 +85,7 @@ def read_keys(text: str) -> dict[str, bytes]:
 
 
 def new_master_key(name: str = "k1") -> str:
-    """Return a new master key as a setting has it; raise UsageError for what cannot be its name."""
+    """Return a new master key, formatted as in settings; raise UsageError if `name` is invalid."""
     key = f"{name}:{b64encode(secrets.token_bytes(32)).decode()}"
     if not KEY.fullmatch(key):
         raise UsageError(
@@ -95,19 +95,19 @@ def new_master_key(name: str = "k1") -> str:
 
 
 def new_secret_key() -> str:
-    """Return a new key to sign with."""
+    """Return a new signing key."""
     return secrets.token_hex(32)
 
 
 def stored_key(path: Path, new: Callable[[], str]) -> str:
-    """Return the key in a file that only its owner may read; a missing file is made with a new one.
+    """Return the key in a file that only its owner may read; create it if it is missing.
 
-    Two that make it at the same time return the same. Raises Failure if it cannot be read.
+    Concurrent callers return the same key. Raises Failure if the file cannot be read.
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
         if not path.exists():
-            # The mode is set at creation: between a write and a `chmod` others could read the key.
+            # The mode is set at creation: between a write and a `chmod`, others could read the key.
             partial.touch(mode=0o600, exist_ok=False)
             partial.write_text(f"{new()}\n", encoding="ascii")
             link_unless_there(partial, path)
@@ -119,10 +119,9 @@ def stored_key(path: Path, new: Callable[[], str]) -> str:
 
 
 def link_unless_there(partial: Path, path: Path) -> None:
-    """Let a file appear whole under its name, unless another one was faster."""
+    """Publish a complete file under its name, unless another process was faster."""
     try:
-        # A hard link fails where the name exists, so of two processes that start at once one key
-        # wins.
+        # A hard link fails if the name exists, so of two processes that start at once, one wins.
         path.hardlink_to(partial)
     except FileExistsError:
         return

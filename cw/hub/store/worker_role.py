@@ -1,4 +1,4 @@
-"""The rights of a worker in PostgreSQL: to play matches, and to read only the names of people."""
+"""A worker's rights in PostgreSQL: it plays matches, and of people it reads only the names."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Final
 from cw.hub.store.tables import Base
 
 EVERYTHING: Final = ""
-"""In the place of columns: all of them."""
+"""Stands in for a list of columns: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What may be done with the rows of a table."""
+    """Rights on the rows of a table."""
 
     reads: str = EVERYTHING
-    """The columns that may be read."""
+    """Readable columns."""
     changes: str | None = None
-    """The columns that may be changed, None for none."""
+    """Writable columns, or None."""
     adds: bool = False
     removes: bool = False
 
@@ -28,7 +28,7 @@ READS: Final = Rights()
 
 
 def all_but(table: str, *names: str) -> str:
-    """Return the columns of a table but for some."""
+    """Return all columns of a table except some."""
     columns = (column.name for column in Base.metadata.tables[table].columns)
     return ", ".join(column for column in columns if column not in names)
 
@@ -37,10 +37,10 @@ WHAT_BOTS_ARE: Final = (
     *("id", "bot_id", "game", "user_id", "team_id", "name", "name_key", "kind", "endpoint"),
     *("description", "settings", "secret", "key_id", "secret_version", "created_at"),
 )
-"""The columns of bots that only their owners change."""
+"""Columns of bots that only their owners change."""
 
 WHAT_A_TASK_IS: Final = ("id", "user_id", "game", "kind", "request", "digest", "created_at")
-"""The columns of tasks of the workshop that only those who begin them write."""
+"""Columns of workshop tasks written only by the people who start them."""
 
 HIDDEN: Final = frozenset(
     {
@@ -49,7 +49,7 @@ HIDDEN: Final = frozenset(
         "tickets",
     }
 )
-"""The tables of which a worker sees nothing."""
+"""Tables that a worker cannot see at all."""
 
 RIGHTS: Final[Mapping[str, Rights]] = {
     "users": Rights("id, username, locked_at, deleted_at"),
@@ -79,13 +79,13 @@ RIGHTS: Final[Mapping[str, Rights]] = {
     "counts": Rights(changes="value", adds=True),
     "alembic_version": READS,
 }
-"""What a worker may do, by table; with those of HIDDEN that is all tables."""
+"""A worker's rights by table; together with HIDDEN this covers all tables."""
 
 
 def statements(role: str) -> Iterator[str]:
-    """Give the statements that let a role be a worker, and nothing else; again: the same.
+    """Yield the statements that grant a role exactly the rights of a worker. Idempotent.
 
-    `role` is a name of small letters, digits and underscores.
+    `role` consists of lower-case letters, digits and underscores.
     """
     yield f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}"
     yield f"REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM {role}"
@@ -97,7 +97,7 @@ def statements(role: str) -> Iterator[str]:
 
 
 def granted(rights: Rights) -> Iterator[str]:
-    """Give rights in the words of PostgreSQL."""
+    """Yield rights in PostgreSQL syntax."""
     yield f"SELECT ({rights.reads})" if rights.reads else "SELECT"
     if rights.changes is not None:
         yield f"UPDATE ({rights.changes})" if rights.changes else "UPDATE"

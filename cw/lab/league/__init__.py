@@ -1,1 +1,1 @@
-"""A local league: the bots of a folder and their earlier versions, which play until stopped."""
+"""A local league: the bots of a folder and their earlier versions play until stopped."""

@@ -1,7 +1,7 @@
-"""Plays a league: its folder is checked repeatedly, and the most informative match is next.
+"""Plays a league: checks its folder repeatedly, and always plays the most informative match.
 
-What is played follows from the matches that are over. So a league that was killed goes on where it
-was: a meeting that was begun is finished, and whatever is written down is not played again.
+The schedule follows from the finished matches. So a league that was killed resumes where it was: it
+completes any meeting that had started, and does not repeat recorded matches.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from cw.replays import document as replay
 MATCHES: Final = "matches.jsonl"
 REPLAYS: Final = "replays"
 MATCH_ID: Final = re.compile(r"([0-9]{1,9})-([0-9]{1,3})")
-"""The id of a match: the number of its meeting, and by how much the seats are moved on."""
+"""The id of a match: the number of its meeting, and by how many places the seats are rotated."""
 
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """What a league plays, and where."""
+    """The settings of a league."""
 
     folder: Path
     game: str
     players: int
-    """Of a match."""
+    """Players per match."""
     options: dict[str, Json] = field(default_factory=dict)
     builtins: bool = False
     """Whether the built-in strategies take part."""
@@ -53,7 +53,7 @@ class League:
 
     @property
     def head(self) -> dict[str, Json]:
-        """What its journal says of it."""
+        """The header of its journal."""
         return {
             "kind": "league",
             "game": self.game,
@@ -65,12 +65,12 @@ class League:
 
     @property
     def file(self) -> Path:
-        """Its journal."""
+        """The file of its journal."""
         return self.folder / STORE / MATCHES
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line of a journal: what is played."""
+    """The first line of a journal: the settings of the league."""
 
     game: str
     players: Annotated[int, Meta(ge=2, le=1000)] | None = None
@@ -81,10 +81,10 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> League:
-    """Return the league of a folder, from what its journal says, or is to say.
+    """Return the league of a folder from the header of its journal.
 
-    Raises UsageError for what is not a league, an unknown game, and a number of players that cannot
-    play it.
+    Raises UsageError if that is not a league, for an unknown game, or for a number of players that
+    cannot play it.
     """
     try:
         head = documents.convert(stated, Head)
@@ -98,24 +98,24 @@ def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> 
 
 
 class Field:
-    """Who takes part: the versions of the bots that are in the folder, as it is now."""
+    """The participants: all versions of the bots currently in the folder."""
 
     def __init__(self, league: League, tell: Callable[[str], None]) -> None:
-        """Look at the folder; `tell` is told of bots that cannot play."""
+        """Read the folder; report bots that cannot play to `tell`."""
         self._league = league
         self._store = Store(league.folder, league.game)
         self._tell = tell
         self._stamps: dict[str, Stamp] = {}
         self._seen: dict[str, Stamp] = {}
         self.versions: tuple[Version, ...] = ()
-        # Twice: what is there plays at once.
+        # Look twice, so that bots already there play at once.
         self.look()
         self.look()
 
     def look(self) -> None:
-        """Take in what has changed in the folder, once it has been the same for two looks.
+        """Accept changes in the folder once two successive looks agree.
 
-        A file that is just being written is not the same.
+        A file that is being written still differs.
         """
         before, self._seen = self._seen, stamps(self._league.folder)
         settled = {bot: stamp for bot, stamp in self._seen.items() if before.get(bot) == stamp}
@@ -133,14 +133,14 @@ class Field:
 
 
 def versions_of(league: League, store: Store, bots: Iterable[str]) -> tuple[Version, ...]:
-    """Return the versions of these bots that are stored, and the built-in ones that take part."""
+    """Return the stored versions of these bots, and the built-in strategies that take part."""
     versions = [version for bot in bots for version in store.versions(bot)]
     names = load_strategies(league.game) if league.builtins else ()
     return (*versions, *(Version(BotSpec(name, "builtin", name), "") for name in names))
 
 
 def standings_of(league: League) -> LeagueStandings:
-    """Return how a league stands that another process may be playing; nothing is changed."""
+    """Return the standings of a league that another process may be playing; read-only."""
     tally, store = LeagueTally(), Store(league.folder, league.game)
     versions = versions_of(league, store, stamps(league.folder))
     lines = tuple(read_lines(league.file)) if league.file.exists() else ()
@@ -149,10 +149,10 @@ def standings_of(league: League) -> LeagueStandings:
 
 
 class Planner:
-    """Says which match is next, by all that are over."""
+    """Chooses the next match, based on all that are finished."""
 
     def __init__(self, league: League, journal: Journal, field_: Field) -> None:
-        """Go on with what a journal holds."""
+        """Resume from the contents of a journal."""
         self.league = league
         self.field = field_
         self.tally = LeagueTally()
@@ -161,9 +161,9 @@ class Planner:
         self._number = 0
 
     def specs(self, most: int | None) -> Iterator[MatchSpec]:
-        """Yield match after match, as they are asked for, until there are so many in all.
+        """Yield matches on demand until there are `most` in all.
 
-        It ends, too, where too few bots are left to play.
+        Also ends if too few bots are left to play.
         """
         yield from self._begun()
         while most is None or len(self.journal.lines) + len(self._flying()) < most:
@@ -178,17 +178,17 @@ class Planner:
             yield from self._meeting(names)
 
     def take(self) -> None:
-        """Take in the matches that are over by now."""
+        """Count the matches finished so far."""
         names = [version.name for version in self.field.versions]
         self.tally.take(tuple(self.journal.lines.values()), names)
 
     def standings(self) -> LeagueStandings:
-        """Return how the league stands now."""
+        """Return the current standings of the league."""
         self.take()
         return self.tally.standings(self.field.versions)
 
     def _begun(self) -> Iterator[MatchSpec]:
-        """Yield what is missing of meetings that were begun, if their bots are still there."""
+        """Yield the missing matches of unfinished meetings whose bots are still there."""
         here = {version.name for version in self.field.versions}
         meetings = begun(self.journal.lines.values())
         for number, names in meetings.items():
@@ -199,7 +199,7 @@ class Planner:
         self._number = max(meetings, default=-1) + 1
 
     def _meeting(self, names: tuple[str, ...]) -> Iterator[MatchSpec]:
-        """Yield the matches of a meeting: one seed, in which each has each seat once."""
+        """Yield the matches of a meeting: one seed, in which each bot has each seat once."""
         bots = {version.name: version.bot for version in self.field.versions}
         number, self._number = self._number, self._number + 1
         league = self.league
@@ -217,7 +217,7 @@ class Planner:
             yield spec
 
     def _flying(self) -> list[MatchSpec]:
-        """Return the matches that were asked for and are not over."""
+        """Return the matches that were requested and are not finished."""
         lines = self.journal.lines
         self._asked = {id_: spec for id_, spec in self._asked.items() if id_ not in lines}
         return list(self._asked.values())
@@ -236,11 +236,11 @@ def begun(lines: Iterable[MatchLine]) -> dict[int, tuple[str, ...]]:
 
 
 Watch: TypeAlias = Callable[[LeagueStandings], None]
-"""Is told how a league stands after each match."""
+"""Called with the standings after each match."""
 
 
 async def play_league(planner: Planner, playing: Players, most: int | None, watch: Watch) -> None:
-    """Play until there are so many matches, or for ever; matches in a journal are not repeated."""
+    """Play until there are `most` matches, or for ever; recorded matches are not repeated."""
     specs, save = planner.specs(most), saving(planner.league)
     async with aclosing(playing.play(specs, {}, planner.journal, save)) as finished:
         async for _ in finished:
@@ -248,12 +248,12 @@ async def play_league(planner: Planner, playing: Players, most: int | None, watc
 
 
 def replays_of(league: League) -> Path:
-    """Return the folder of the replays of a league."""
+    """Return the replay folder of a league."""
     return league.folder / STORE / REPLAYS
 
 
 def saving(league: League) -> Save:
-    """Return what writes the replay of each match of a league."""
+    """Return a function that writes the replay of each match of a league."""
     folder = replays_of(league)
     make_folder(folder)
 

@@ -1,4 +1,4 @@
-"""How a league stands: what is known of each version after all matches that are over."""
+"""The standings of a league: what its finished matches tell about each version."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cw.league.statistics.intervals import Z_95
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A version in the table."""
+    """A version's row in the table."""
 
     name: str
     since: str
-    """The day on which it came; "" for built-in strategies, and for versions that are gone."""
+    """The day on which it was added; "" for built-in strategies and removed versions."""
     plays: bool
-    """Whether it still does: its bot is in the folder."""
+    """Whether it still plays: its bot is in the folder."""
     rating: Rating
     matches: int
     faults: int
@@ -38,20 +38,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class LeagueStandings:
-    """A league at one moment."""
+    """The standings of a league at one moment."""
 
     matches: int
     places: tuple[Place, ...]
-    """The strongest first."""
+    """Strongest first."""
     cross: dict[tuple[str, str], tuple[float, int]]
-    """By two versions: what the first has scored against the second, and in how many matches."""
+    """By pair of versions: the first one's score against the second, and the number of matches."""
 
 
 class LeagueTally:
-    """What the matches of a league tell, taken in as they end."""
+    """The results of a league's matches, counted as they finish."""
 
     def __init__(self) -> None:
-        """Know of no match."""
+        """Start without matches."""
         self.names: dict[str, int] = {}
         self._matches = 0
         self._played = Counter[str]()
@@ -60,7 +60,7 @@ class LeagueTally:
         self._strengths: Strengths | None = None
 
     def take(self, lines: Sequence[MatchLine], names: Iterable[str]) -> None:
-        """Take in all matches of a journal, of which those before are known, and new names."""
+        """Count the new matches among all those of a journal, and add new names."""
         new = lines[self._matches :]
         for name in (*names, *(name for line in new for name in line.bots)):
             self.names.setdefault(name, len(self.names))
@@ -76,7 +76,7 @@ class LeagueTally:
 
     @property
     def strengths(self) -> Strengths:
-        """What is known of the strength of all."""
+        """The estimated strengths of all versions."""
         if self._strengths is None:
             self._strengths = strengths(self._meetings)
         return self._strengths
@@ -84,7 +84,7 @@ class LeagueTally:
     def next(
         self, playing: Sequence[str], flying: Iterable[Sequence[str]], seats: int, rng: Random
     ) -> tuple[str, ...]:
-        """Return who meets next, of those that play."""
+        """Return the versions of `playing` that meet next."""
         numbers = [self.names[name] for name in playing]
         here = {name: number for number, name in enumerate(playing)}
         known = Strengths(
@@ -94,7 +94,7 @@ class LeagueTally:
         return tuple(playing[number] for number in most_informative(known, matches, seats, rng))
 
     def standings(self, versions: Iterable[Version]) -> LeagueStandings:
-        """Return the table, with the versions that play now and those that did."""
+        """Return the table, with current and former versions."""
         since = {version.name: version.since for version in versions}
         played, faults = self._played, self._faults
         ratings = self.strengths.ratings
@@ -117,12 +117,12 @@ class LeagueTally:
 
 
 def places(ranks: Sequence[int | None]) -> list[int]:
-    """Return the ranks of a match; who has none is behind all that have one."""
+    """Return the ranks of a match; players without a rank share the last place."""
     return [len(ranks) + 1 if rank is None else rank for rank in ranks]
 
 
 def document(standing: LeagueStandings) -> dict[str, Json]:
-    """Return a league for programs."""
+    """Return the standings as JSON."""
     return {
         "matches": standing.matches,
         "versions": [

@@ -1,6 +1,6 @@
 """The bots of a folder, and a copy of each of their versions.
 
-What a version is does not change any more: a file may be edited while its earlier version plays.
+A version never changes: a file may be edited while its earlier version plays.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from cw.errors import Failure, UsageError
 from cw.files import is_link
 
 STORE: Final = ".league"
-"""The folder, in that of the bots, of all that a league keeps."""
+"""The league's own folder, inside that of the bots."""
 
 VERSIONS: Final = "versions"
 STORED: Final = re.compile(r"([1-9][0-9]{0,8})-([0-9a-f]{16})")
-"""The name of a version in the store: its number, and a digest of its files."""
+"""The name of a stored version: its number, and a digest of its files."""
 
 MOST_FILES: Final = 2000
 LARGEST: Final = 100 * 1024 * 1024
-"""Bytes of the files of a bot."""
+"""Maximum bytes in a bot's files."""
 
 LONGEST_NAME: Final = 50
-"""Characters of the name of a bot: its versions have a number behind it."""
+"""Characters of a bot's name; its versions append a number."""
 
 Stamp: TypeAlias = tuple[tuple[str, int, int], ...]
 """Name, size and time of each file of a bot: while they are the same, so is the bot."""
@@ -46,11 +46,11 @@ Stamp: TypeAlias = tuple[tuple[str, int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A bot that takes part, as it is from a day on."""
+    """One version of a bot that takes part."""
 
     bot: BotSpec
     since: str
-    """The day on which it came, as YYYY-MM-DD; "" for a built-in strategy."""
+    """The day on which it was added, as YYYY-MM-DD; "" for a built-in strategy."""
 
     @property
     def name(self) -> str:
@@ -59,16 +59,16 @@ class Version:
 
 
 def stamps(folder: Path) -> dict[str, Stamp]:
-    """Return the bots of a folder by their names, with what shows that one has changed.
+    """Return the bots of a folder by name, with stamps that show changes.
 
-    Bots are programs and folders; what begins with a dot or an underscore is none. Raises
-    UsageError for a folder that cannot be read.
+    Bots are programs and folders whose names do not begin with a dot or an underscore. Raises
+    UsageError if the folder cannot be read.
     """
     return {bot: tuple(chain(*map(stamp_of, own))) for bot, own in places(folder).items()}
 
 
 def places(folder: Path) -> dict[str, list[Path]]:
-    """Return what stands for the bots of a folder, by their names."""
+    """Return the paths in a folder that are bots, by name."""
     by_name: dict[str, list[Path]] = {}
     try:
         for place in filter(is_bot, sorted(folder.iterdir())):
@@ -79,7 +79,7 @@ def places(folder: Path) -> dict[str, list[Path]]:
 
 
 def is_bot(place: Path) -> bool:
-    """Return whether what stands in the folder of a league is a bot, or a link in place of one."""
+    """Return whether a path in a league's folder is a bot, or a link in place of one."""
     if place.name[0] in "._":
         return False
     return place.suffix in INTERPRETERS or is_link(place) or place.is_dir()
@@ -91,7 +91,7 @@ def name_of(place: Path) -> str:
 
 
 def stamp_of(place: Path) -> Stamp:
-    """Return what shows that a bot has changed: of one that cannot be read, what is wrong."""
+    """Return a stamp that shows changes of a bot; if it cannot be read, the error."""
     try:
         with opened(place) as files:
             return tuple((str(file.path), file.entry.size, file.changed) for file in files)
@@ -101,7 +101,7 @@ def stamp_of(place: Path) -> Stamp:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a bot that is open."""
+    """An open file of a bot."""
 
     path: Path
     entry: Entry
@@ -113,16 +113,15 @@ class File:
         return self.among.folder.status(self.entry.name).st_mtime_ns
 
     def read(self) -> bytes:
-        """Return its contents; raise UsageError if that cannot be."""
+        """Return its contents; raise UsageError if that fails."""
         return self.among.read(self.entry, LARGEST)
 
 
 @contextmanager
 def opened(place: Path) -> Iterator[list[File]]:
-    """Give the files of a bot in a fixed order, until the end of the block.
+    """Yield the files of a bot in a fixed order, open until the end of the block.
 
-    Links are none of them. Raises UsageError for a bot that is a link, is too large or cannot be
-    read.
+    Links are excluded. Raises UsageError for a bot that is a link, is too large or cannot be read.
     """
     if is_link(place):
         raise UsageError(f"{place} is a link: put a copy in its place")
@@ -142,16 +141,16 @@ def opened(place: Path) -> Iterator[list[File]]:
 
 
 class Store:
-    """The versions of the bots of a league."""
+    """The stored versions of a league's bots."""
 
     def __init__(self, folder: Path, game: str) -> None:
-        """Look after the bots of a folder."""
+        """Use the store in a folder of bots."""
         self.folder = folder
         self._game = game
         self._place = folder / STORE / VERSIONS
 
     def take(self, bot: str) -> None:
-        """Copy a bot if it is not the latest version; raise UsageError for one that cannot play.
+        """Copy a bot if it differs from its latest version; raise UsageError if it cannot play.
 
         Raises Failure if the copy cannot be written.
         """
@@ -164,7 +163,7 @@ class Store:
             with opened(place) as files:
                 program(self._program(place))
                 digest = copied(files, place, partial)
-            # Whatever has become of it meanwhile, each version has a program.
+            # Whatever has changed meanwhile, each stored version must have a program.
             self._program(partial / place.name)
             if digest != latest:
                 partial.rename(home / f"{number + 1}-{digest}")
@@ -174,7 +173,7 @@ class Store:
             shutil.rmtree(partial, ignore_errors=True)
 
     def _place_of(self, bot: str) -> Path:
-        """Return where a bot is; raise UsageError if it is not there any more, or not alone."""
+        """Return the path of a bot; raise UsageError if it is gone or its name is shared."""
         own = places(self.folder).get(bot, [])
         if not own:
             raise UsageError(f"it is not in {self.folder} any more")
@@ -184,7 +183,7 @@ class Store:
         return own[0]
 
     def versions(self, bot: str) -> list[Version]:
-        """Return the versions of a bot that can be run here, the first one first."""
+        """Return the versions of a bot that can run here, oldest first."""
         versions = []
         for number, digest in self._stored(bot):
             with suppress(UsageError):
@@ -194,7 +193,7 @@ class Store:
         return versions
 
     def _stored(self, bot: str) -> list[tuple[int, str]]:
-        """Return number and digest of each version of a bot."""
+        """Return number and digest of each stored version of a bot."""
         place = self._place / bot
         names = [entry.name for entry in place.iterdir()] if place.is_dir() else []
         matches = filter(None, map(STORED.fullmatch, names))
@@ -207,7 +206,7 @@ class Store:
         return Version(BotSpec(f"{bot}-{number}", "exec", command), since)
 
     def _program(self, place: Path) -> Path:
-        """Return the program of a bot; raise UsageError for a link, which is not copied."""
+        """Return a bot's program; raise UsageError for a link, which is not copied."""
         if place.is_file():
             return place
         try:
@@ -219,9 +218,9 @@ class Store:
 
 
 def copied(files: Iterable[File], place: Path, folder: Path) -> str:
-    """Copy the files of a bot into a new folder; return a digest of them.
+    """Copy the files of a bot into a new folder; return their digest.
 
-    Raises UsageError for one that cannot be read, and OSError for one that cannot be written.
+    Raises UsageError if a file cannot be read, and OSError if it cannot be written.
     """
     digest = sha256()
     for file in files:

@@ -1,4 +1,4 @@
-"""The types of boards on which the rounds of a ladder are played, and which is next."""
+"""The types of boards for the rounds of a ladder, and which one is next."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ Mode: TypeAlias = Literal["add", "replace"]
 
 @dataclass(frozen=True, slots=True)
 class BoardSpec:
-    """A type of board that rounds are played on."""
+    """A type of board for rounds."""
 
     name: str
     options: Mapping[str, Any]
-    """Of the game."""
+    """Options of the game."""
     factor: int = 1
-    """Multiplies the points of its matches."""
+    """Factor for the points of its matches."""
 
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> BoardSpec:
-        """Return the board type that `to_json` wrote."""
+        """Return the board type from a document written by `to_json`."""
         return BoardSpec(document["name"], document["options"], document["factor"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON document that events and rounds store."""
+        """Return the JSON document that is stored in events and rounds."""
         return {"name": self.name, "options": dict(self.options), "factor": self.factor}
 
 
 def active_boards(lists: Iterable[tuple[Mode, Sequence[BoardSpec]]]) -> list[BoardSpec]:
-    """Return the board types in play after the lists of all applied events, in their order."""
+    """Return the board types in play after the lists of all applied events, in order."""
     active: list[BoardSpec] = []
     for mode, boards in lists:
         active = [] if mode == "replace" else active

@@ -1,4 +1,4 @@
-"""A ladder as a contest: so many rounds, each worth more to those who beat the ones above them."""
+"""A ladder as a contest: rounds in which wins over higher teams are worth more."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ MOST_ROUNDS: Final = 1000
 class Ladder(Contest):
     """Rounds in which every two teams meet, played one after the other.
 
-    A win over a team that stands higher at the start of the round is worth more (`POINTS`). At the
-    end no two teams share a place: `final_order` says what decides.
+    A win over a team that stands higher at the start of the round is worth more (`POINTS`). In the
+    end no two teams share a place; for how, see `final_order`.
 
     >>> ladder = Ladder(("ann", "bob", "cy"), seed=1, number=2)
     >>> [fixture.players for fixtures in ladder.rounds({}) for fixture in fixtures]
@@ -52,16 +52,16 @@ class Ladder(Contest):
     teams: tuple[str, ...]
     seed: int
     number: int = USUAL_ROUNDS
-    """Of rounds."""
+    """Number of rounds."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError for teams or a number of rounds that cannot be."""
+        """Raise UsageError for invalid teams or an invalid number of rounds."""
         check_teams(self.teams)
         if not 1 <= self.number <= MOST_ROUNDS:
             raise UsageError(f"a ladder has 1 to {MOST_ROUNDS} rounds, not {self.number}")
 
     def rounds(self, results: Results) -> Iterator[Round]:
-        """Return the fixtures of each round of the ladder, up to the first that is not over."""
+        """Yield the fixtures of each ladder round, up to the first unfinished one."""
         for number in range(1, self.number + 1):
             rows = self.fixtures(number)
             yield from rows
@@ -69,11 +69,11 @@ class Ladder(Contest):
                 return
 
     def fixtures(self, number: int) -> tuple[Round, ...]:
-        """Return the fixtures of a round of the ladder, in rows in which nobody plays twice."""
+        """Return the fixtures of a ladder round, in rows in which nobody plays twice."""
         return fixtures_of(self.teams, self.seed, number)
 
     def expected(self, results: Results) -> int:
-        """Return how many matches it takes."""
+        """Return the total number of matches."""
         return self.number * len(self.teams) * (len(self.teams) - 1) // 2
 
     def crosstable(self, results: Results) -> Crosstable[str]:
@@ -86,7 +86,7 @@ class Ladder(Contest):
         return sums
 
     def matches(self, number: int, results: Results) -> Iterator[PlayedMatch[str]]:
-        """Return the matches of a round that are over."""
+        """Yield the finished matches of a round."""
         for result in played(self.fixtures(number), results):
             yield PlayedMatch(result.players, (GameResult(result.ranks, result.scores),))
 
@@ -96,7 +96,7 @@ class Ladder(Contest):
         return {team: tallies.get(team, Tally()).points for team in self.teams}
 
     def standings(self, results: Results) -> tuple[StageTable, ...]:
-        """Return the one table, by points."""
+        """Return the only table, by points."""
         sums = self.crosstable(results)
         points = self.points(sums)
         done = len(results) >= self.expected(results)
@@ -106,7 +106,7 @@ class Ladder(Contest):
         return (StageTable(LADDER, tuple(rows), Settled(order), done, stages),)
 
     def final(self, sums: Crosstable[str]) -> Order:
-        """Return the order of the end, in which no two teams are equal."""
+        """Return the final order, in which no two teams are equal."""
         totals = [
             EntryTotals(team, tally.points, tally.games_diff, tally.score_diff)
             for team, tally in ({team: Tally() for team in self.teams} | summed(sums)).items()
@@ -119,13 +119,13 @@ SCORING: Final = Scoring(POINTS)
 
 
 def stage(number: int) -> str:
-    """Return the name of a round; each is a stage, so that its matches have seeds of their own."""
+    """Return the name of a round; each is a stage, to give its matches seeds of their own."""
     return f"round {number}"
 
 
 @lru_cache(maxsize=64)
 def fixtures_of(teams: tuple[str, ...], seed: int, number: int) -> tuple[Round, ...]:
-    """Return the fixtures of a round, in rows in which nobody plays twice."""
+    """Return the fixtures of a ladder round, in rows in which nobody plays twice."""
     planned = pairs(teams, derived_seed(53, seed, LADDER, number))
     width = len(teams) // 2
     rows = [planned[start : start + width] for start in range(0, len(planned), width)]
@@ -136,7 +136,7 @@ def fixtures_of(teams: tuple[str, ...], seed: int, number: int) -> tuple[Round, 
 
 
 def by_points(points: dict[str, int]) -> Order:
-    """Return teams by points, those with as many beside each other."""
+    """Order teams by points, grouping equal ones."""
     best_first = sorted(set(points.values()), reverse=True)
     return tuple(
         tuple(sorted(team for team, total in points.items() if total == worth))

@@ -1,4 +1,4 @@
-"""The order of a ladder at its end: by points, then by its tie-breaks, at last by lot."""
+"""The final order of a ladder: by points, then by its tie-breaks, finally by lot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final, Generic, Literal, TypeAlias
 from cw.league.ladder.rounds import T, shuffled
 
 TieBreak: TypeAlias = Literal["battles", "scores", "meetings", "lot"]
-"""What puts an entry before another with as many points."""
+"""What puts an entry before another with equal points."""
 
 FIGURES: Final[tuple[TieBreak | None, ...]] = (None, "battles", "scores")
 """What each figure of `EntryTotals.key` decides; the points are no tie-break."""
@@ -19,7 +19,7 @@ FIGURES: Final[tuple[TieBreak | None, ...]] = (None, "battles", "scores")
 
 @dataclass(frozen=True)
 class EntryTotals(Generic[T]):
-    """The totals of an entry over all rounds, by which the final order is decided."""
+    """The totals of an entry over all rounds, which decide the final order."""
 
     entry: T
     points: float
@@ -28,7 +28,7 @@ class EntryTotals(Generic[T]):
 
     @property
     def key(self) -> tuple[float, int, float]:
-        """The figures that are compared first, the greater the better."""
+        """The figures that are compared first, higher is better."""
         return self.points, self.games_diff, self.score_diff
 
 
@@ -38,7 +38,7 @@ def final_order(
     """Return entries in the order of prizes and of the final.
 
     Ties on points are broken by games won minus lost, then by scores, then by the points among the
-    tied (`head_to_head`: of the first against the second), and at last by a lot drawn from the
+    tied (`head_to_head`: of the first against the second), and finally by a lot drawn from the
     seed.
     """
     return [ranked.entry for ranked in final_table(totals, head_to_head, seed)]
@@ -51,13 +51,13 @@ class Ranked(Generic[T]):
     entry: T
     totals: EntryTotals[T]
     ahead_by: TieBreak | None
-    """What puts it before the next one; None where that is points, and for the last."""
+    """What puts it before the next one; None if that is points, and for the last."""
 
 
 def final_table(
     totals: Iterable[EntryTotals[T]], head_to_head: Mapping[tuple[T, T], float], seed: int
 ) -> list[Ranked[T]]:
-    """Return the final order, with what decided between two of equal points.
+    """Return the final order, with what separated entries of equal points.
 
     >>> ann, bob = EntryTotals("ann", 9, games_diff=1), EntryTotals("bob", 9, games_diff=2)
     >>> [(row.entry, row.ahead_by) for row in final_table([ann, bob], {}, seed=1)]
@@ -80,7 +80,7 @@ def final_table(
 
 
 def tie_break(one: EntryTotals[T], other: EntryTotals[T]) -> TieBreak | None:
-    """Return what puts an entry before the next one, with which it shares no lot."""
+    """Return what puts an entry before the next one, if not a lot."""
     figures = zip(FIGURES, one.key, other.key, strict=True)
     return next((name for name, mine, its in figures if mine != its), "meetings")
 
@@ -90,7 +90,7 @@ def untied(
 ) -> Iterator[list[T]]:
     """Yield tied entries by the points among them, repeatedly for those that stay tied.
 
-    Those that nothing separates are in one list, in the order of a lot.
+    Inseparable entries are in one list, in the order of a lot.
     """
     points = {
         entry: sum(head_to_head.get((entry, other), 0) for other in tied if other != entry)
@@ -99,7 +99,7 @@ def untied(
     ordered = sorted(tied, key=points.__getitem__, reverse=True)
     parts = [list(part) for _, part in groupby(ordered, points.__getitem__)]
     if len(parts) == 1:
-        # Points among them separate nobody any more: only a lot is left.
+        # The points among them separate nobody any more: only a lot is left.
         yield list(shuffled(sorted(tied), Random(f"lot {seed}")))
         return
     for part in parts:

@@ -1,4 +1,4 @@
-"""The events of a tournament in rounds: which one applies next, and the phase they lead to."""
+"""The events of a tournament in rounds: which one applies next, and the resulting phase."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ EventKind: TypeAlias = Literal["start", "boards", "pause", "resume", "final", "e
 Phase: TypeAlias = Literal["waiting", "running", "paused", "closing", "over"]
 
 STOPS: Final[frozenset[EventKind]] = frozenset({"pause", "resume"})
-"""Events that stop a group, or let it go on, at once."""
+"""Events that stop a group, or let it continue, at once."""
 
 PASSED_BY: Final[frozenset[EventKind]] = STOPS | {"note"}
-"""Events that are applied even while a final waits for the rounds before it."""
+"""Events that are applied even while a final waits for earlier rounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupEvent:
-    """An event that is due, of a group or of all groups."""
+    """A due event, for one group or all groups."""
 
     kind: EventKind
     applied: bool = True
-    """False while a final waits for the rounds before it."""
+    """False while a final waits for earlier rounds."""
 
 
 def due_now(kinds: Sequence[EventKind], *, is_final_ready: bool) -> int | None:
-    """Return the index of the event to apply next, among those that are due and not applied.
+    """Return the index of the event to apply next, among those due and not applied, or None.
 
-    None if none can be applied. A final waits until the rounds before it are closed, and holds
-    back all later events but those of PASSED_BY.
+    A final waits until the earlier rounds are closed, and holds back all later events except those
+    in PASSED_BY.
     """
     is_waiting = False
     for index, kind in enumerate(kinds):
@@ -42,10 +42,10 @@ def due_now(kinds: Sequence[EventKind], *, is_final_ready: bool) -> int | None:
 
 
 def phase(events: Iterable[GroupEvent], *, is_final: bool, is_open: bool) -> Phase:
-    """Return the phase of a group, by the events about it in their order.
+    """Return the phase of a group, given its events in order.
 
     `is_final`: it is the group of the final; `is_open`: it has an open round. While a final waits,
-    the other groups play their last round to its end.
+    the other groups finish their last round.
     """
     has_begun = has_ended = is_paused = False
     for event in events:

@@ -11,7 +11,7 @@ from cw.league.ladder.rounds import T
 def positions(totals: Mapping[T, float], competing: Collection[T]) -> dict[T, int]:
     """Return the position of each entry: 1, plus the number of competing ones with more points.
 
-    Entries out of competition have positions too, but add to no other's.
+    Entries out of competition have positions too, but do not affect those of others.
 
     >>> positions({"ann": 9, "bob": 4, "cy": 4, "dan": 1}, competing={"ann", "bob", "cy", "dan"})
     {'ann': 1, 'bob': 2, 'cy': 2, 'dan': 4}

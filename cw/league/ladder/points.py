@@ -1,4 +1,4 @@
-"""What the results of a round are worth to those who stand higher or lower."""
+"""Points for the results of a round, depending on who stands higher."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cw.league.ladder.rounds import T
 
 Outcome: TypeAlias = Literal["won", "drawn", "lost"]
 EvenGames: TypeAlias = Literal["none", "score"]
-"""What decides a match of as many games won as lost: nothing, or the sum of scores."""
+"""What decides a match with equally many games won: nothing, or the sum of scores."""
 
 POINTS: Final[Mapping[str, int]] = {
     "win_higher": 4,
@@ -19,7 +19,7 @@ POINTS: Final[Mapping[str, int]] = {
     "draw_higher": 1,
     "draw_lower": 0,
 }
-"""The points of a result by default; opponents on the same position count as lower."""
+"""The default points of a result; opponents on the same position count as lower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,17 @@ class GameResult:
     scores: Sequence[float | None]
 
     def is_above(self, seat: int, other: int) -> bool:
-        """Return whether a seat ranks above another; one without a rank is below all."""
+        """Return whether a seat ranks above another; an unranked seat is below all others."""
         rank, other_rank = self.ranks[seat], self.ranks[other]
         return rank is not None and (other_rank is None or rank < other_rank)
 
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """The result of a match between two of its seats, from the side of one of them."""
+    """The result of a match between two of its seats, seen from one of them."""
 
     won: int
-    """Games."""
+    """Games won."""
     lost: int
     score: float
     """Sum over the games."""
@@ -56,19 +56,19 @@ class PairResult:
         return outcome_of(lead)
 
     def __str__(self) -> str:
-        """Return such as `2:0`."""
+        """Return it in the form `2:0`."""
         return f"{self.won}:{self.lost}"
 
 
 def outcome_of(lead: float) -> Outcome:
-    """Return the word for a lead."""
+    """Return the outcome for a lead."""
     return "won" if lead > 0 else "lost" if lead < 0 else "drawn"
 
 
 def result(
     games: Iterable[GameResult], seat: int, other: int, tiebreak: EvenGames = "none"
 ) -> PairResult:
-    """Return the result of a match for a seat against another."""
+    """Return the result of a match for one seat against another."""
     games = list(games)
     return PairResult(
         sum(game.is_above(seat, other) for game in games),
@@ -84,12 +84,12 @@ class Scoring:
     """How results become points."""
 
     points: Mapping[str, int]
-    """With the keys of POINTS."""
+    """Points by the keys of POINTS."""
     factor: int = 1
     tiebreak: EvenGames = "none"
 
     def worth(self, outcome: Outcome, position: int, opponent: int) -> int:
-        """Return the points of an outcome by both positions."""
+        """Return the points of an outcome, given both positions."""
         if outcome == "lost":
             return 0
         result = "win" if outcome == "won" else "draw"
@@ -100,7 +100,7 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Points and results of an entry, added up over matches."""
+    """An entry's points and results, summed over matches."""
 
     points: int = 0
     won: int = 0
@@ -130,7 +130,7 @@ Crosstable: TypeAlias = Mapping[tuple[T, T], Tally]
 def tally(
     games: Sequence[GameResult], seat: int, other: int, positions: Sequence[int], scoring: Scoring
 ) -> Tally:
-    """Return the tally of a match for a seat against another; `positions` are by seat."""
+    """Return the tally of a match for one seat against another; `positions` are by seat."""
     match = result(games, seat, other, scoring.tiebreak)
     outcome = match.outcome
     return Tally(

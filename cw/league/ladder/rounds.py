@@ -10,7 +10,7 @@ from cw.league.schedule import circle_round, circle_rounds
 
 
 class Ordered(Hashable, Protocol):
-    """An entry: draws start from the sorted entries, so they do not depend on input order."""
+    """An entry; draws start from sorted entries, so they do not depend on input order."""
 
     def __lt__(self, other: Any, /) -> bool:
         """Return whether this entry comes first."""
@@ -20,15 +20,15 @@ T = TypeVar("T", bound=Ordered)
 
 
 def derived_seed(bits: int, seed: int, *parts: int | str) -> int:
-    """Return a seed of so many bits that depends on `seed` and `parts` alone."""
+    """Return a seed of `bits` bits that depends only on `seed` and `parts`."""
     return Random(" ".join(map(str, (seed, *parts)))).getrandbits(bits)
 
 
 def pairs(entries: Iterable[T], seed: int) -> list[tuple[T, T]]:
     """Return the matches of a round in which every two meet once; the first mover comes first.
 
-    The rows of the circle method are shuffled, and so are the matches within each row, so that the
-    load on each entry is even over the round. Fewer than two entries play no match.
+    The rows of the circle method are shuffled, and so are the matches within each row, to spread
+    each entry's matches evenly over the round. Fewer than two entries play no match.
 
     >>> pairs(["ann", "bob", "cy"], seed=1)
     [('ann', 'bob'), ('cy', 'bob'), ('cy', 'ann')]

@@ -11,23 +11,23 @@ TAU: Final = 0.5
 """How fast sigma may change."""
 
 SCALE: Final = 173.7178
-"""Points of a rating in one unit of the scale on which is reckoned."""
+"""Rating points per unit of the internal scale."""
 
 TOLERANCE: Final = 1e-6
-"""How close the search for sigma comes, on the scale of its logarithm."""
+"""Tolerance of the search for sigma, on a logarithmic scale."""
 
 BEGINNER: Final = 1500.0
-"""The mu that is 0 on the scale on which is reckoned."""
+"""The mu that is 0 on the internal scale."""
 
 
 def shown_rating(mu: float, phi: float) -> float:
-    """Return the rating that is shown: the bot is almost surely stronger."""
+    """Return the displayed rating: the bot is almost surely stronger."""
     return mu - 2 * phi
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """How strong a bot is thought to be (mu), how unsure that is (phi), how much it varies."""
+    """The estimated strength of a bot (mu), its uncertainty (phi), and its volatility (sigma)."""
 
     mu: float = BEGINNER
     phi: float = 350.0
@@ -35,16 +35,16 @@ class Rating:
 
     @property
     def shown_rating(self) -> float:
-        """The rating that is shown: the bot is almost surely stronger."""
+        """The displayed rating: the bot is almost surely stronger."""
         return shown_rating(self.mu, self.phi)
 
 
 class Evidence(NamedTuple):
-    """What the results of one period say of a bot, on the internal scale of Glicko-2."""
+    """The evidence of one period's results about a bot, on the internal scale of Glicko-2."""
 
     variance: float
     surplus: float
-    """By how much the results are better than was expected, weighed."""
+    """By how much the results exceed expectations, weighted."""
 
 
 def pair_ranks(
@@ -52,8 +52,8 @@ def pair_ranks(
 ) -> tuple[int, ...]:
     """Return the ranks by which pairs are judged, by slot: 1 2 2 4.
 
-    A match that is `drawn` is so for all. Otherwise the winner is alone before the others whatever
-    its score, and these follow by score, the highest first.
+    If the match is `drawn`, all are equal. Otherwise the winner ranks alone before the others,
+    whatever its score, and these follow by score, the highest first.
     """
     if drawn:
         return (1,) * len(scores)
@@ -64,9 +64,9 @@ def pair_ranks(
 def rate(before: Sequence[Rating], ranks: Sequence[int]) -> tuple[Rating, ...]:
     """Return the ratings after a match, by slot.
 
-    Each player meets every other one in one rating period, by the ratings before the match; who has
-    the lower rank beats the other, and equal ranks draw. Raises ValueError for fewer than two
-    players, and where there is not one rank each.
+    Each player meets every other one in one rating period, by the ratings before the match; the
+    lower rank beats the other, and equal ranks draw. Raises ValueError for fewer than two players,
+    and unless there is one rank each.
 
     >>> ann, bob = rate((Rating(), Rating()), ranks=(1, 2))
     >>> round(ann.mu), round(bob.mu)
@@ -88,14 +88,14 @@ def rate(before: Sequence[Rating], ranks: Sequence[int]) -> tuple[Rating, ...]:
 
 
 def result(rank: int, other: int) -> float:
-    """Return what a rank earns against another: 1, 0.5 or 0."""
+    """Return the score of a rank against another: 1, 0.5 or 0."""
     return 0.5 if rank == other else float(rank < other)
 
 
 def update(rating: Rating, results: Sequence[tuple[Rating, float]]) -> Rating:
-    """Return a rating after one period: each opponent, and 1, 0.5 or 0 against it.
+    """Return a rating after one period; `results` has each opponent, and 1, 0.5 or 0 against it.
 
-    Without results the rating becomes less sure, and nothing else.
+    Without results, only the uncertainty grows.
     """
     strength, deviation = (rating.mu - BEGINNER) / SCALE, rating.phi / SCALE
     if not results:
@@ -113,7 +113,7 @@ def update(rating: Rating, results: Sequence[tuple[Rating, float]]) -> Rating:
 
 
 def evidence(strength: float, results: Sequence[tuple[Rating, float]]) -> Evidence:
-    """Return what the results against these opponents say."""
+    """Return the evidence of the results against these opponents."""
     certainty = surplus = 0.0
     for opponent, score in results:
         weight = weight_of(opponent)
@@ -125,20 +125,20 @@ def evidence(strength: float, results: Sequence[tuple[Rating, float]]) -> Eviden
 
 
 def weight_of(opponent: Rating) -> float:
-    """Return how much a result against an opponent says, 0 to 1; Glickman calls it g.
+    """Return the weight of a result against an opponent, 0 to 1; Glickman calls it g.
 
-    An opponent whose rating is uncertain says less.
+    An opponent whose rating is uncertain weighs less.
     """
     return 1 / sqrt(1 + 3 * (opponent.phi / SCALE) ** 2 / pi**2)
 
 
 def lead_over(strength: float, opponent: Rating) -> float:
-    """Return by how much who is of a strength leads an opponent, weighed."""
+    """Return the weighted lead of a strength over an opponent."""
     return weight_of(opponent) * (strength - (opponent.mu - BEGINNER) / SCALE)
 
 
 def expected_score(rating: Rating, opponents: Sequence[Rating]) -> float:
-    """Return how many points of one for each opponent `update` expects of a rating.
+    """Return the score that `update` expects of a rating, at most one point per opponent.
 
     >>> round(expected_score(Rating(1500), [Rating(1500), Rating(1700, 50)]), 2)
     0.74
@@ -148,12 +148,12 @@ def expected_score(rating: Rating, opponents: Sequence[Rating]) -> float:
 
 
 def chance(lead: float) -> float:
-    """Return how likely who leads by so much wins: 0 to 1, without overflow."""
+    """Return the win probability for a lead: 0 to 1, without overflow."""
     return 1 / (1 + exp(-lead)) if lead >= 0 else exp(lead) / (1 + exp(lead))
 
 
 def new_sigma(deviation: float, sigma: float, performance: Evidence) -> float:
-    """Return how much a bot varies, seen what it has done: the zero of Glickman's function."""
+    """Return the volatility after some results: the zero of Glickman's function."""
     # Step 5 of Glickman's paper; he calls it delta squared.
     surprise = (performance.variance * performance.surplus) ** 2
     spread = deviation**2 + performance.variance
@@ -167,7 +167,7 @@ def new_sigma(deviation: float, sigma: float, performance: Evidence) -> float:
 
 
 def other_end(slope: Callable[[float], float], at_first: float, excess: float) -> float:
-    """Return the other end of the stretch in which the zero lies."""
+    """Return the other end of the interval that contains the zero."""
     if excess > 0:
         return log(excess)
     steps = 1
@@ -177,7 +177,7 @@ def other_end(slope: Callable[[float], float], at_first: float, excess: float) -
 
 
 def zero_of(slope: Callable[[float], float], a: float, b: float) -> float:
-    """Return where a function is zero between two ends (regula falsi, the Illinois way)."""
+    """Return the zero of a function between two ends (regula falsi, Illinois variant)."""
     at_a, at_b = slope(a), slope(b)
     while abs(b - a) > TOLERANCE:
         c = a + (a - b) * at_a / (at_b - at_a)

@@ -1,4 +1,4 @@
-"""Confidence intervals: how far figures of few matches can be trusted."""
+"""Confidence intervals: how reliable figures from few matches are."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def wilson(wins: float, matches: int, z: float = Z_95) -> Interval:
 def difference(wins: float, matches: int, other_wins: float, other_matches: int) -> Interval:
     """Return Newcombe's 95 % interval of the difference of two win rates, from -1 to 1.
 
-    It holds 0 where the difference lies within the noise of so few matches. Raises ValueError as
+    It contains 0 if the difference is within the noise of so few matches. Raises ValueError as
     `wilson` does.
 
     >>> low, high = difference(14, 14, 12, 14)

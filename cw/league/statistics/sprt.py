@@ -1,8 +1,8 @@
-"""Sequential tests: is a bot stronger than another one, from as few pairs of matches as it takes.
+"""Sequential tests of whether a bot is stronger than another, with as few pairs as necessary.
 
 A pair is the same seed from every seat; its score, from 0 to 1, is one observation. Matches of a
-pair may depend on each other in any way, since only the mean of its score and the variance that is
-observed count (the generalized sequential probability ratio test, as chess engines are tested).
+pair may depend on each other in any way, since only the mean and the observed variance of its score
+count (the generalized sequential probability ratio test, as used for chess engines).
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from cw.league.statistics.intervals import Z_95
 
 DOUBT: Final = 0.5
-"""Squared deviations of two more pairs, one won and one lost: without them the first few pairs that
-end alike would have no variance, and decide."""
+"""Squared deviations of two imaginary pairs, one won and one lost: without them the first few pairs
+that end alike would have no variance, and decide.
+"""
 
 FEWEST: Final = 8
-"""Pairs without which nothing is decided, however wide the hypotheses are."""
+"""Minimum number of pairs for a decision, however wide the hypotheses are."""
 
 WIDEST: Final = 1000.0
-"""Elo up to which hypotheses are meaningful: more is a win in every match."""
+"""Maximum Elo for which hypotheses are meaningful: more is a win in every match."""
 
 Decision: TypeAlias = Literal["stronger", "not stronger"]
 
 
 def score_at(elo: float) -> float:
-    """Return the expected score, from 0 to 1, of a bot that is ahead by so many logistic Elo.
+    """Return the expected score, from 0 to 1, of a bot ahead by this many logistic Elo.
 
     >>> round(score_at(20), 4)
     0.5288
@@ -36,7 +37,7 @@ def score_at(elo: float) -> float:
 
 
 def elo_at(score: float) -> float:
-    """Return by how many logistic Elo a bot of this score is ahead; infinite from 0 down and 1 up.
+    """Return the lead in logistic Elo for a score; infinite from 0 down and from 1 up.
 
     >>> round(elo_at(0.75), 1)
     190.8
@@ -48,7 +49,7 @@ def elo_at(score: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses:
-    """What is tested: a lead of `elo0` against one of `elo1`, and how often each may be missed.
+    """The hypotheses: a lead of `elo0` against one of `elo1`, and their error probabilities.
 
     >>> low, high = Hypotheses().bounds
     >>> f"{low:.2f} to {high:.2f}"
@@ -63,7 +64,7 @@ class Hypotheses:
     """The probability of `not stronger` at `elo1`."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for hypotheses that cannot be told apart."""
+        """Raise ValueError if the hypotheses cannot be told apart."""
         if not -WIDEST <= self.elo0 < self.elo1 <= WIDEST:
             raise ValueError(
                 f"elo0 must be less than elo1, both between -{WIDEST:g} and {WIDEST:g};"
@@ -80,7 +81,7 @@ class Hypotheses:
 
 
 class Estimate(NamedTuple):
-    """A lead in Elo with its 95 % interval; a bound that nothing limits is infinite."""
+    """A lead in Elo with its 95 % interval; an unlimited bound is infinite."""
 
     elo: float
     low: float
@@ -89,7 +90,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """The scores of pairs, summed up.
+    """The sums of the scores of pairs.
 
     >>> scores = PairScores().add(1.0).add(0.5)
     >>> scores.pairs, scores.mean
@@ -102,7 +103,7 @@ class PairScores:
     """The sum of the squares of the scores."""
 
     def add(self, score: float) -> PairScores:
-        """Return the scores with one more."""
+        """Return the scores with one more pair."""
         return PairScores(self.pairs + 1, self.total + score, self.squares + score * score)
 
     @property
@@ -112,7 +113,7 @@ class PairScores:
 
     @property
     def variance(self) -> float:
-        """The observed variance of the score of a pair, with DOUBT; there must be a pair."""
+        """The observed variance of a pair's score, including DOUBT; needs at least one pair."""
         deviations = max(0.0, self.squares - self.total * self.mean)
         return (deviations + DOUBT) / self.pairs
 
@@ -131,7 +132,7 @@ def log_likelihood_ratio(
     """Return how much likelier the scores are at `elo1` than at `elo0`, as a natural logarithm.
 
     It is N (s1 - s0) (2 m - s0 - s1) / 2 v for N pairs of mean m and variance v, where s0 and s1
-    are the scores at both hypotheses. All may be arrays of numpy.
+    are the scores at both hypotheses. All arguments may be numpy arrays.
     """
     low, high = score_at(hypotheses.elo0), score_at(hypotheses.elo1)
     return pairs * (high - low) * (2 * mean - low - high) / (2 * variance)
@@ -145,7 +146,7 @@ def ratio_of(scores: PairScores, hypotheses: Hypotheses) -> float:
 
 
 def decision(scores: PairScores, hypotheses: Hypotheses) -> Decision | None:
-    """Return what the scores decide; None if it takes more of them."""
+    """Return the decision that the scores support, or None if more are needed."""
     ratio, (low, high) = ratio_of(scores, hypotheses), hypotheses.bounds
     if scores.pairs < FEWEST or low < ratio < high:
         return None
@@ -155,7 +156,7 @@ def decision(scores: PairScores, hypotheses: Hypotheses) -> Decision | None:
 def pairs_left(scores: PairScores, hypotheses: Hypotheses) -> float:
     """Return how many more pairs a decision takes if the next ones are like those so far.
 
-    It is infinite where they lean to neither side.
+    It is infinite if they favour neither side.
     """
     ratio, (low, high) = ratio_of(scores, hypotheses), hypotheses.bounds
     if not ratio:

@@ -1,1 +1,1 @@
-"""Checks of a bot: what they ask, whether it is ready, and findings for build servers."""
+"""Checks of a bot: protocol and matches, readiness, and findings for build servers."""

@@ -34,10 +34,10 @@ RAISED: Final = (
 )
 UNNAMED: Final = "the bot's own code failed: see its error output"
 NAMES_LINE: Final = re.compile(r"\([^\s(]+, line \d+\)")
-"""How the sentence of a fault names the line that raised an exception."""
+"""Matches where the sentence of a fault names the line that raised an exception."""
 
 ENDED: Final = re.compile(r"(?<![^:;])(?P<how>[^:;]+) \((?:exit code \d+|signal \w+)\)")
-"""How it says that a program has ended."""
+"""Matches where it says that a program has ended."""
 
 
 SEGFAULT: Final = "build it with -g -fsanitize=address, and check it again: it then names the line"
@@ -71,21 +71,21 @@ CAUSES: Final[Mapping[str, str]] = {
     LIMIT: "stay within that limit: `cw check` on your own machine sets the same ones",
     STRAY: "print nothing but answers to standard output, everything else to standard error",
 }
-"""What to do about a failure of the exchange itself, by its cause, whatever was asked."""
+"""How to fix a failure of the exchange itself, by its cause, whatever was asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A step of a check: fine if there is no problem."""
+    """A step of a check; it passed if there is no problem."""
 
     name: str
     problem: str | None = None
-    """What came and what was expected."""
+    """What was received and what was expected."""
     fix: str = ""
     brief: str = ""
-    """The problem in few words: the kind of a fault, and the turn of a match."""
+    """The problem in short: the kind of a fault, and the turn of a match."""
     is_note: bool = False
-    """Whether a problem does not decide about the bot."""
+    """Whether the bot passes in spite of a problem."""
 
     @property
     def failed(self) -> bool:
@@ -93,7 +93,7 @@ class Finding:
         return self.problem is not None and not self.is_note
 
     def to_json(self) -> dict[str, Json]:
-        """Return it for programs."""
+        """Return the finding as JSON."""
         step: dict[str, Json] = {"step": self.name, "ok": self.problem is None}
         if self.problem is not None:
             step |= {"problem": self.problem, "fix": self.fix}
@@ -101,7 +101,7 @@ class Finding:
 
 
 class Attempt(NamedTuple):
-    """What a check tries next: the step of this number, from 1, of so many."""
+    """The next step of a check: its name, its number from 1, and how many there are."""
 
     name: str
     number: int
@@ -109,20 +109,20 @@ class Attempt(NamedTuple):
 
 
 OnTry: TypeAlias = Callable[[Attempt], None]
-"""Is told what is tried next."""
+"""Called before each step."""
 
 
 class Stopped(Exception):
-    """A match of a check is ended: at the bot's first fault, or as it has shown enough."""
+    """Ends a match of a check: at the bot's first fault, or when it has shown enough."""
 
     def __init__(self, fault: MatchFault | None) -> None:
-        """Hand the fault over, if there is one."""
+        """Carry the fault, if there is one."""
         super().__init__(fault)
         self.fault = fault
 
 
 class StepFailed(Exception):
-    """A step has failed: one mistake would fail all that come after it too."""
+    """A step has failed: the same mistake would fail all later steps too."""
 
 
 @dataclass(slots=True)
@@ -130,11 +130,11 @@ class Findings:
     """The steps so far (see `checks.CheckReport`)."""
 
     on_step: Callable[[int], None] = lambda _: None
-    """Is told how many steps are over."""
+    """Called with the number of steps that are over."""
     steps: list[Finding] = field(default_factory=list)
 
     def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
-        """Note a step; raise StepFailed for a problem."""
+        """Record a step; raise StepFailed if it has a problem."""
         self.steps.append(finding_of(name, problem, fix))
         if problem is not None:
             raise StepFailed
@@ -142,13 +142,13 @@ class Findings:
         return True
 
     def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
-        """Note a step that no bot fails."""
+        """Record a step that no bot fails."""
         self.steps.append(replace(finding_of(name, problem, fix), fix=fix, is_note=True))
         self.on_step(len(self.steps))
 
 
 def finding_of(name: str, problem: Fault | str | None, fix: str) -> Finding:
-    """Return a step of the protocol in words."""
+    """Return the finding for a step of the protocol."""
     if not isinstance(problem, Fault):
         return Finding(name, problem, fix, "failed")
     text = f"{problem.kind}: {problem.sentence}"
@@ -156,13 +156,13 @@ def finding_of(name: str, problem: Fault | str | None, fix: str) -> Finding:
 
 
 def mended_by(fault: Fault) -> str | None:
-    """Return what to do where the exchange has failed, None where an answer came."""
+    """Return how to fix a failed exchange, or None if an answer came."""
     fix = CAUSES.get(fault.cause, FIXES[fault.kind] if fault.lasting else None)
     return fix if fault.cause == LIMIT else own_mistake(fault.sentence) or fix
 
 
 def own_mistake(sentence: str) -> str | None:
-    """Return what to do about a program that has raised an exception or ended; None for neither.
+    """Return how to fix a program that raised an exception or ended; None for neither.
 
     >>> own_mistake("segmentation fault (exit code 139)") == SEGFAULT
     True
@@ -187,10 +187,10 @@ class Candidate:
     secrets: Secrets
     isolation: Isolation
     options: Mapping[str, Json] = field(default_factory=dict)
-    """The options of the contest for which it is checked, as far as they differ."""
+    """The options that differ in the contest for which it is checked."""
 
     def with_settings(self) -> Candidate:
-        """Return it with all settings of the bot among its secrets."""
+        """Return the candidate with all settings of the bot among its secrets."""
         own = {**with_secrets(self.bot).settings, **self.secrets.get(self.bot.name, {})}
         return replace(self, secrets={self.bot.name: own})
 
@@ -198,10 +198,10 @@ class Candidate:
 def check(
     candidate: Candidate, on_try: OnTry = lambda _: None, on_launch: OnLaunch = warn_of
 ) -> Iterator[Finding]:
-    """Try a bot step by step, up to the first at which it fails.
+    """Try a bot step by step, up to the first failure.
 
-    Whole matches come after the steps of the protocol. A program is started for each of them, and
-    `on_launch` is told how it is isolated.
+    Whole matches follow the steps of the protocol. Each starts the program, and reports to
+    `on_launch` how it is isolated.
     """
     checks, candidate = load_checks(candidate.game), candidate.with_settings()
     probed: list[Finding] = []
@@ -223,7 +223,7 @@ def check(
 async def probe(
     candidate: Candidate, on_try: OnTry = lambda _: None, on_launch: OnLaunch = warn_of
 ) -> list[Finding]:
-    """Ask a bot for every step of the protocol, up to the first that is not fine."""
+    """Try every step of the protocol on a bot, up to the first failure."""
     if "client" in load_protocol(candidate.game).transports:
         return []
     checks = load_checks(candidate.game)
@@ -240,7 +240,7 @@ async def probe(
 async def alone(
     candidate: Candidate, on_launch: OnLaunch = warn_of
 ) -> AsyncIterator[tuple[MatchReferee, Player]]:
-    """Seat a bot to be asked, without a match; gives the referee, and who the bot is to it."""
+    """Seat a bot to be asked, without a match; yield the referee and the bot's player."""
     game, isolation = candidate.game, candidate.isolation
     protocol = load_protocol(game)
     spec = MatchSpec("check", game, (candidate.bot,), seed=0, isolation=isolation)
@@ -298,10 +298,10 @@ async def first_fault(
     on_launch: OnLaunch,
     most_turns: int | None = None,
 ) -> MatchFault | None:
-    """Play a match until the bot of a number makes a fault; return that.
+    """Play a match until the bot with this number makes a fault; return the fault.
 
-    The match is broken off after `most_turns`, if they are given.
-    Lines that are not answers cost nothing: they are told if the whole match has no other fault.
+    The match is aborted after `most_turns`, if given. Lines that are not answers cost nothing: they
+    are reported only if the whole match has no other fault.
     """
 
     def stop(progress: MatchProgress) -> None:

@@ -12,14 +12,14 @@ from cw.matches.checks.bot import Finding
 from cw.visible import visible
 
 NO_XML: Final = re.compile("[\ufffe\uffff]")
-"""The characters that a document must not hold, beside those that `visible` has replaced."""
+"""Characters that XML does not allow, besides those that `visible` has replaced."""
 
 
 def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
-    """Return a document with one test case for each step; those that failed have a failure.
+    """Return a document with one test case for each step; failed steps have a failure.
 
-    A note is the output of its test case. Whatever a bot has sent is text in it, and no folder of
-    this machine is named.
+    A note is the output of its test case. What a bot has sent only appears as text, and no folder
+    of this machine is named.
     """
     failed = sum(finding.failed for finding in findings)
     counts = {"tests": str(len(findings)), "failures": str(failed), "errors": "0"}
@@ -41,5 +41,5 @@ def junit(game: str, bot: BotSpec, findings: Sequence[Finding]) -> bytes:
 
 
 def xml_text(text: str) -> str:
-    """Return text as a document may hold it."""
+    """Return text that a document may contain."""
     return NO_XML.sub("\ufffd", visible(text))

@@ -22,9 +22,9 @@ from cw.matches.spec import Isolation, MatchSpec, Secrets
 async def ask_ready(
     game: str, bots: Sequence[BotSpec], secrets: Secrets, isolation: Isolation
 ) -> list[Readiness]:
-    """Return what each of some web services says, in their order; afterwards none is connected.
+    """Return the readiness of some web services, in their order, and close all connections.
 
-    Raises UsageError for a game whose bots are not asked.
+    Raises UsageError if bots of the game are not asked.
     """
     checks = load_checks(game)
     if not isinstance(checks, ReadyChecks):

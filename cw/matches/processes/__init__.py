@@ -1,1 +1,1 @@
-"""Processes that play matches: one, several, what they are given, and what others may read."""
+"""Processes that play matches: a worker, several of them, series, and files of live matches."""

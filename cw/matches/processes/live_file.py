@@ -1,7 +1,7 @@
-"""A running match as a file that others read: its head in the first line, then its turns.
+"""A match in flight as a file for others to read: its head in the first line, then its turns.
 
-A line after the first holds the turns of a moment, the faults that came with them, and the result
-as it then stood. The file is gone when the match is over: then there is a replay.
+Each later line holds the turns since the last one, the faults that came with them, and the result
+so far. The file is removed when the match is over: then there is a replay.
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ STEADY: Final = 0.2
 """Seconds between two lines: nobody reads faster."""
 
 LARGEST: Final = 64 * 1024 * 1024
-"""Bytes up to which a match is told."""
+"""Most bytes written of a match."""
 
 MOST_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of turns that are read at once."""
+"""Most bytes of turns read at once."""
 
 LiveDocument = dict[str, Any]
 
 
 class LiveLine(msgspec.Struct, frozen=True):
-    """The turns of a moment."""
+    """The turns since the last line."""
 
     after: int
-    """How many turns came before them."""
+    """How many turns precede them."""
     turns: list[msgspec.Raw]
     faults: list[msgspec.Raw]
     result: msgspec.Raw
 
 
 Part: TypeAlias = Callable[[LiveDocument], LiveDocument]
-"""Makes of a head or a line what its readers may know."""
+"""Reduces a head or a line to what its readers may know."""
 
 
 class LiveLines:
-    """A match told in lines: its head, and again and again what is new."""
+    """A match as lines: its head, then what is new since the last line."""
 
     def __init__(self, public: Part = lambda part: part) -> None:
-        """Begin before the head; `public` gives what is written of each line."""
+        """Begin before the head; `public` filters what is written of each line."""
         self._public = public
         self.turns = self._faults = 0
-        """How many are told."""
+        """How many have been written."""
 
     def head(self, progress: MatchProgress) -> bytes:
-        """Return the first line; all turns are to be told after it."""
+        """Return the first line; all turns are to follow it."""
         self.turns = self._faults = 0
         return self._line(progress.document() | {"turns": [], "faults": []})
 
     def news(self, progress: MatchProgress, most: int | None = None) -> bytes:
-        """Return a line with what came after the one before, so many turns of it at most."""
+        """Return a line with what is new since the last one, at most `most` turns of it."""
         ending = ending_of(progress.record)
         turns = progress.recorder.turns[self.turns :][:most]
         line = {"after": self.turns, "turns": turns, **ending}
@@ -72,10 +72,10 @@ class LiveLines:
 
 
 class LiveFile:
-    """Writes a match while it is played; a disk that fails ends the telling, not the match."""
+    """Writes a match while it is played; if the disk fails, writing stops, the match does not."""
 
     def __init__(self, place: Path, clock: Callable[[], float]) -> None:
-        """Write nothing before the start of the match; `clock` gives seconds."""
+        """Write nothing before the start of the match; `clock` returns seconds."""
         self._place = place
         self._clock = clock
         self._lines = LiveLines()
@@ -84,7 +84,7 @@ class LiveFile:
         self._next = 0.0
 
     def watch(self, progress: MatchProgress) -> None:
-        """Take in the start, or a turn."""
+        """Record the start, or a turn."""
         if self._written > LARGEST:
             return
         if self._written == 0:
@@ -110,21 +110,21 @@ class LiveFile:
 
 
 def read_live(place: Path, after: int | None) -> LiveDocument | None:
-    """Return the replay of a match so far, or with `after` what came after so many turns.
+    """Return the replay of a match so far or, with `after`, what followed that many turns.
 
-    Its values are JSON as it stands in the file. At most MOST_BYTES bytes of turns are read: the
-    member `more` says whether there are others. None if there is no such file, or nothing in it.
+    Its values are raw JSON from the file. At most MOST_BYTES bytes of turns are read: the member
+    `more` says whether there are more. Returns None if the file is missing or has no head.
     """
     try:
         with place.open("rb") as file:
-            # The last line may still be being written.
+            # The last line may be incomplete.
             return live_document(file.read(2 * LARGEST).split(b"\n")[:-1], after)
     except OSError:
         return None
 
 
 class MatchSoFar(NamedTuple):
-    """What lines tell of a match."""
+    """The match that lines describe."""
 
     head: dict[str, msgspec.Raw]
     turns: list[msgspec.Raw]
@@ -132,7 +132,7 @@ class MatchSoFar(NamedTuple):
     result: msgspec.Raw
 
     def since(self, after: int | None) -> LiveDocument:
-        """Return the match, or what came after so many turns, as `read_live` does."""
+        """Return the match, or what followed `after` turns, as `read_live` does."""
         news, size = self.turns[after or 0 :], 0
         for count, turn in enumerate(news):
             size += len(bytes(turn))
@@ -149,7 +149,7 @@ class MatchSoFar(NamedTuple):
 
 
 def match_of(lines: Sequence[bytes]) -> MatchSoFar | None:
-    """Return what lines tell of a match; None where there is no head."""
+    """Read the lines of a match; return None without a head."""
     try:
         head = documents.decode(lines[0], dict[str, msgspec.Raw])
         entries = [documents.decode(line, LiveLine) for line in lines[1:]]
@@ -161,6 +161,6 @@ def match_of(lines: Sequence[bytes]) -> MatchSoFar | None:
 
 
 def live_document(lines: Sequence[bytes], after: int | None) -> LiveDocument | None:
-    """Return what lines tell of a match, as `read_live` does; None where there is no head."""
+    """Read the lines of a match as `read_live` does; return None without a head."""
     match = match_of(lines)
     return match and match.since(after)

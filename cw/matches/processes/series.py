@@ -1,4 +1,4 @@
-"""Several matches between the same bots: which they are, and on how many processes they run."""
+"""Several matches between the same bots: which they are, and how they run on several processes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cw.matches.run import OnLaunch
 from cw.matches.spec import MatchResult, MatchSpec
 
 AHEAD: Final = 4
-"""Matches for each process that may be over before an earlier one is; their replays are held."""
+"""Matches per process that may finish before an earlier one does; their replays are held."""
 
 T = TypeVar("T")
 
 
 def series(spec: MatchSpec, games: int, *, swap: bool) -> Iterator[MatchSpec]:
-    """Yield the matches that are asked for: each seed once, or once from every seat.
+    """Yield the requested matches: each seed once, or once from every seat.
 
     >>> from cw.arena.bots import read_bots
     >>> bots = tuple(read_bots(["builtin:greedy", "builtin:random"]).bots)
@@ -46,10 +46,10 @@ async def play_at_once(
     tell: Callable[[T], None],
     on_launch: OnLaunch,
 ) -> list[str]:
-    """Play matches, so many of them at the same time; return what their processes warned of.
+    """Play matches, at most `most` at once; return the warnings of their processes.
 
-    `tell` is given what `keep` returns (see `at_once`). Afterwards, also when cancelled, nothing of
-    the matches runs.
+    `tell` is called with what `keep` returns (see `at_once`). Afterwards, even if cancelled,
+    nothing of the matches runs.
     """
     workers = Workers()
     try:
@@ -68,11 +68,11 @@ async def at_once(
     keep: Callable[[int, MatchResult], T],
     on_launch: OnLaunch,
 ) -> AsyncGenerator[T, None]:
-    """Let workers play matches, so many at once; yield what `keep` returns, in their order.
+    """Play matches on workers, at most `most` at once; yield what `keep` returns, in order.
 
-    `keep` is given each result and its number as soon as the match is over, on a thread. Whoever
-    leaves early closes the generator, and then the workers: they may be within a match. A match
-    whose worker is gone is played once more. Raises the error of the first match in order that
+    `keep` is called with the number and the result of each match as soon as it is over, on a
+    thread. To leave early, close the generator, then the workers: they may be within a match. A
+    match whose worker is gone is retried once. Raises the error of the first match in order that
     cannot be played.
     """
     room = asyncio.Semaphore(most)
@@ -81,11 +81,12 @@ async def at_once(
         async with room:
             outcome = await workers.play(job, on_launch=on_launch)
             if isinstance(outcome, MatchFailure) and outcome.is_lost:
-                # The system may have killed the worker, for want of memory; a match is a value.
+                # The system may have killed the worker, for want of memory; a match can be played
+                # again.
                 outcome = await workers.play(job, on_launch=on_launch)
         if isinstance(outcome, MatchFailure):
             raise outcome.error()
-        # The next match begins meanwhile: a line that is synced takes as long as a short match.
+        # The next match begins meanwhile: syncing a line takes as long as a short match.
         return await asyncio.to_thread(keep, number, outcome)
 
     playing: deque[asyncio.Task[T]] = deque()

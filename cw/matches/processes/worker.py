@@ -1,14 +1,15 @@
-"""A process that plays matches: a specification in a line, progress and result in lines out.
+"""A process that plays matches: specifications in, progress and results out, as lines.
 
 A line in is `{"spec": MatchSpec, "secrets"?: {bot: {setting: value}}, "live"?: path}`: with a path
-the match is told there while it is played (`live_file`). Lines out are, for each program that is
-started, `{"launched": {"bot": name, "protection": sentence}}`, while a match is played,
-`{"turn": turns played, "spectate": address or null}`, and at its end `{"result": MatchResult}` or
-`{"error": {"kind": "usage" | "capacity" | "failure", "message"}}`. With `"judged": NUMBER` a match
-ends at the first fault of that bot, and its line is `{"judgement": {"fault": MatchFault or null}}`.
-Matches are played one after the other. SIGTERM ends what is played, and the process; so does a
-reader who is gone, which shows at the next line. The end of standard input ends it after the
-matches that were asked for.
+the match is written there while it is played (`live_file`). Lines out are, for each program that is
+started, `{"launched": {"bot": name, "protection": sentence}}`; during a match, `{"turn": turns
+played, "spectate": address or null}`; and at its end `{"result": MatchResult}` or `{"error":
+{"kind": "usage" | "capacity" | "failure", "message"}}`. With `"judged": NUMBER` a match ends at the
+first fault of that bot, and its line is `{"judgement": {"fault": MatchFault or null}}`.
+
+Matches are played one after the other. SIGTERM ends the current match and the process; so does a
+reader who is gone, which shows at the next line. At the end of standard input the process plays the
+matches already requested, and ends.
 """
 
 from __future__ import annotations
@@ -36,34 +37,34 @@ from cw.matches.run import run_match
 from cw.matches.spec import LARGEST_SPEC, MatchSpec
 
 STEADY: Final = 0.2
-"""Seconds between two lines about the progress of a match; its first turns are told at once."""
+"""Seconds between two lines about the progress of a match; the first is written at once."""
 
 Say = Callable[[Json], None]
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a line asks for: a match, and what of the settings of its bots nobody else may read."""
+    """A line in: a match, and the secret settings of its bots."""
 
     spec: MatchSpec
     secrets: dict[str, dict[str, str]] = {}
     live: str | None = None
-    """The file that tells the match while it is played, None for none."""
+    """The file to which the match is written while it is played, or None."""
     judged: int | None = None
-    """The number of the bot whose first fault ends the match, and is all that is told of it."""
+    """The number of the bot whose first fault ends the match, and is its only result."""
 
     def line(self) -> bytes:
-        """Return the line, without its end."""
+        """Return the line, without its newline."""
         return msgspec.json.encode(self)
 
 
 def main() -> None:
-    """Play every job of standard input."""
+    """Play every job on standard input."""
     with suppress(KeyboardInterrupt, BrokenPipeError, asyncio.CancelledError):
         asyncio.run(serve())
 
 
 async def serve() -> None:
-    """Play job after job until there are no more, or until told to end."""
+    """Play job after job until there are no more, or until SIGTERM."""
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if task is not None:
@@ -91,7 +92,7 @@ async def lines() -> AsyncIterator[bytes]:
 
 
 async def answer(line: bytes) -> Json:
-    """Play the match of a line; return what came of it."""
+    """Play the match of a line; return the line of its result."""
     try:
         job = documents.decode(line, Job)
     except msgspec.DecodeError as error:
@@ -112,20 +113,20 @@ async def played(job: Job) -> Json:
 
 
 async def judged(job: Job, bot: int) -> Json:
-    """Play a match up to the first fault of a bot; return the line of that."""
+    """Play a match up to a bot's first fault; return the line about that fault."""
     fault = await first_fault(job.spec, bot, job.secrets, launched)
     return {"judgement": {"fault": fault}}
 
 
 def launched(bot: BotSpec, protection: str) -> None:
-    """Tell of a program that is started, and warn if it is without walls."""
+    """Report a program that is started, and warn if it is not isolated."""
     say({"launched": {"bot": bot.name, "protection": protection}})
     warn_of(bot, protection)
 
 
 @contextmanager
 def reporting(job: Job) -> Iterator[OnTurn]:
-    """Give what tells how far the match of a job is, and leave no file of it."""
+    """Yield the callback that reports the progress of a job's match; leave no file of the match."""
     teller = Teller()
     if job.live is None:
         yield teller
@@ -143,14 +144,14 @@ def reporting(job: Job) -> Iterator[OnTurn]:
 
 
 class Teller:
-    """Tells how far a match is, not more often than somebody can read."""
+    """Reports the progress of a match, no more often than anybody can read."""
 
     def __init__(self) -> None:
-        """Tell the start at once."""
+        """Report the start at once."""
         self._next = 0.0
 
     def __call__(self, progress: MatchProgress) -> None:
-        """Tell the number of turns, if it is time."""
+        """Report the number of turns, if it is time."""
         now = asyncio.get_running_loop().time()
         if now >= self._next:
             self._next = now + STEADY
@@ -158,7 +159,7 @@ class Teller:
 
 
 def error_line(error: Exception) -> Json:
-    """Return the line about an error: whose it is, and a sentence."""
+    """Return the line about an error: its kind, and a message."""
     kind = "usage"
     if isinstance(error, CapacityError):
         kind = "capacity"
@@ -168,7 +169,7 @@ def error_line(error: Exception) -> Json:
 
 
 def say(document: Json) -> None:
-    """Print a line at once."""
+    """Print a line and flush it."""
     sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
     sys.stdout.buffer.flush()
 

@@ -20,16 +20,16 @@ from cw.matches.spec import MatchFault, MatchResult
 WORKER: Final = (sys.executable, "-m", "cw.matches.processes.worker")
 
 LONGEST_SILENCE: Final = 24 * 3600.0
-"""Seconds after which a worker is given up: every turn has a limit, so none comes near it."""
+"""Seconds of silence after which a worker is given up; the limit of every turn is far shorter."""
 
 LEAVING: Final = 5.0
-"""Seconds that workers have to end the bots of their matches and to tidy up."""
+"""Seconds for workers to end the bots of their matches and to tidy up."""
 
 LONGEST_LINE: Final = 1 << 29
-"""Bytes of a line of a worker: a result holds the replay, of up to 256 MiB."""
+"""Most bytes in a line of a worker: a result contains the replay, of up to 256 MiB."""
 
 Spectate: TypeAlias = Callable[[str], None]
-"""Is told the address where a match in flight can be watched."""
+"""Called with the address where a match in flight can be watched."""
 
 
 ERRORS: Final[Mapping[str, type[ArenaError]]] = {
@@ -45,7 +45,7 @@ class MatchFailure(msgspec.Struct, frozen=True):
     kind: Literal["usage", "capacity", "failure"]
     message: str
     is_lost: bool = False
-    """Whether its worker is gone: another one may well play it."""
+    """Whether its worker is gone: another worker may succeed."""
 
     def error(self) -> ArenaError:
         """Return the error that the match would have raised in this process."""
@@ -60,13 +60,13 @@ class Launched(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What a bot did wrong in a match that ends with its first fault."""
+    """The fault of a bot in a match that ends with its first one."""
 
     fault: MatchFault | None
 
 
 class WorkerLine(msgspec.Struct, frozen=True):
-    """A line of a worker: how far a match has come, or how it ended."""
+    """A line of a worker: the progress of a match, or its end."""
 
     launched: Launched | None = None
     spectate: str | None = None
@@ -84,7 +84,7 @@ NO_END: Final = MatchFailure("failure", "its worker told something else than was
 
 
 class Workers:
-    """Starts as many processes as there are matches at the same time, and ends them all."""
+    """Starts a process for each concurrent match, and ends them all."""
 
     def __init__(self) -> None:
         """Start none yet."""
@@ -99,12 +99,12 @@ class Workers:
         spectate: Spectate = lambda _: None,
         on_launch: OnLaunch = lambda *_: None,
     ) -> MatchResult | MatchFailure:
-        """Let a worker play a match; raise Failure if none can be started."""
+        """Play a match on a worker; raise Failure if no worker can be started."""
         end = await self._end_of(job, spectate, on_launch)
         return end.result or end.error or NO_END
 
     async def judge(self, job: Job) -> MatchFault | MatchFailure | None:
-        """Let a worker play a match up to the first fault of the bot that is judged; return that.
+        """Play a match on a worker up to the first fault of the judged bot; return the fault.
 
         Raises Failure if no worker can be started.
         """
@@ -117,7 +117,7 @@ class Workers:
         spectate: Spectate = lambda _: None,
         on_launch: OnLaunch = lambda *_: None,
     ) -> WorkerLine:
-        """Let a worker play a match; return its last line about it."""
+        """Play a match on a worker; return the worker's last line about it."""
         bots = {bot.name: bot for bot in job.spec.bots}
         worker = self._idle.pop() if self._idle else await self._start()
         fault = await worker.send(job.line(), LONGEST_SILENCE)
@@ -128,8 +128,8 @@ class Workers:
             if not isinstance(answer, Answer):
                 return WorkerLine(error=lost(worker, answer.detail))
             try:
-                # A result holds a replay of many megabytes: decoding it here would stall all other
-                # matches.
+                # A result contains a replay of many megabytes: decoding it here would stall all
+                # other matches.
                 line = await asyncio.to_thread(documents.decode, answer.line, WorkerLine)
             except msgspec.DecodeError as error:
                 failure = lost(worker, f"it wrote no line of a worker: {error}")
@@ -139,12 +139,11 @@ class Workers:
             if line.spectate is not None:
                 spectate(line.spectate)
             if line.is_last:
-                # A worker that failed never comes back to the idle ones: its state is unknown.
+                # A failed worker does not return to the idle ones: its state is unknown.
                 self._idle.append(worker)
                 return line
 
     async def _start(self) -> StdioBot:
-        """Start a process."""
         worker = await StdioBot.start(WORKER, line_cap=LONGEST_LINE, flood_cap=LONGEST_LINE)
         if not isinstance(worker, StdioBot):
             raise Failure(f"a worker cannot be started: {worker.detail}")
@@ -152,21 +151,21 @@ class Workers:
         return worker
 
     def warnings(self) -> list[str]:
-        """Return the lines that workers have written to their standard error, each once."""
+        """Return the lines on the standard error of workers, each once."""
         outputs = (worker.stderr.text().splitlines() for worker in self._all)
         lines = map(str.strip, chain.from_iterable(outputs))
         return list(dict.fromkeys((*self._warnings, *filter(None, lines))))
 
     async def close(self) -> None:
         """End all workers, and with them the matches in flight."""
-        # What a process says because it is ended is not a warning.
+        # What a process writes while it is being ended is not a warning.
         self._warnings = self.warnings()
         ending, self._all = self._all, []
         await asyncio.gather(*(worker.close(grace=LEAVING) for worker in ending))
 
 
 def lost(worker: StdioBot, detail: str) -> MatchFailure:
-    """Return what is said of a match whose worker is gone, with the last it has written."""
+    """Return the failure of a match whose worker is gone, with the end of its output."""
     output = worker.stderr.end(500)
     return MatchFailure(
         "failure", f"its worker failed: {detail}" + (f"\n{output}" if output else ""), is_lost=True

@@ -1,1 +1,1 @@
-"""Pages of championships: the report, and what its teams are handed."""
+"""Championship pages: the report, and the handouts for teams."""

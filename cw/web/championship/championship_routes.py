@@ -46,7 +46,7 @@ from cw.web.replays.replay_store import ReplayStore
 routes = Blueprint("championship", __name__, url_prefix="/championship")
 
 PARTS: Final = ("report", MATCHES)
-"""Folders within that of a championship."""
+"""Subfolders of a championship's folder."""
 
 NOT_MODIFIED: Final = 304
 NUMBER: Final = re.compile(r"\d{1,9}")
@@ -61,14 +61,14 @@ def championship_app(folder: Path) -> Flask:
 
 
 def add_championship(app: Flask, folder: Path) -> None:
-    """Let an application show a championship and its replays."""
+    """Register the page of a championship, and its replays, with an application."""
     app.extensions["championship"] = ChampionshipReader(folder.resolve())
     app.extensions["replay_store"] = ReplayStore(folder.resolve() / MATCHES)
     app.register_blueprint(routes)
 
 
 def championship_around(place: Path | None) -> Path | None:
-    """Return the folder of the championship that a folder contains or belongs to, if any."""
+    """Return the championship folder that is `place` or its parent, or None."""
     if place is None:
         return None
     place = place.resolve()
@@ -78,7 +78,7 @@ def championship_around(place: Path | None) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """The state of a championship at one time."""
+    """A snapshot of a championship."""
 
     tag: str
     report: ChampionshipReport
@@ -86,17 +86,17 @@ class Stand:
 
 
 class ChampionshipReader:
-    """Reads a championship anew when something has changed, and only then."""
+    """Reads a championship, and reads it again only when something has changed."""
 
     def __init__(self, folder: Path) -> None:
-        """Read nothing yet."""
+        """Read nothing until the first request."""
         self.folder = folder
         self._last: Stand | None = None
-        # Two who look at the lock at the same time would take each other for a runner.
+        # A check for a runner takes its lock briefly: concurrent checks would mistake each other.
         self._alone = Lock()
 
     def stand(self) -> Stand:
-        """Return the current state; raise UsageError for a journal that cannot be read."""
+        """Return the current state; raise UsageError if the journal cannot be read."""
         with self._alone:
             running = is_run(self.folder)
             tag = self._tag(running)
@@ -105,7 +105,7 @@ class ChampionshipReader:
             return self._last
 
     def _tag(self, running: bool) -> str:
-        """Return a tag that changes with everything that is shown."""
+        """Return a tag that changes with everything the page shows."""
         files = (self.folder / name for name in (SETTINGS, RESULTS, PROGRESS))
         stamps = [*map(stamp, files), str(running)]
         return sha256(" ".join(stamps).encode()).hexdigest()[:20]
@@ -134,7 +134,7 @@ def page() -> Response:
 
 @routes.get("/stand")
 def stand() -> Response:
-    """Return the part of the page that changes; 304 if it has not."""
+    """Return the changing part of the page; 304 if unchanged."""
     now = championship().stand()
     return changed_part(
         now.tag, lambda: render_template("championship_content.html", **values_of(now))
@@ -156,13 +156,13 @@ def form(name: str) -> Response:
 
 @routes.get("/live/<replay:name>")
 def live(name: str) -> Response:
-    """Return the page on which a match in flight is watched."""
+    """Return the page for watching a match in flight."""
     return revalidated(render_template("championship_match.html", name=name))
 
 
 @routes.get("/live/<replay:name>/document")
 def live_document(name: str) -> Response:
-    """Return a match as far as it is played; with `after` what came after so many turns.
+    """Return a match as played so far; with `after`, only what followed that many turns.
 
     202 before its start and while its replay is being written, 304 if nothing has changed.
     """
@@ -186,7 +186,7 @@ def live_document(name: str) -> Response:
 
 
 def named(news: dict[str, Json]) -> dict[str, Json]:
-    """Return what is told of a match in flight, with the names of the teams that play it."""
+    """Return news of a match in flight, with the names of the teams that play it."""
     if "players" not in news:
         return news
     players = msgspec.json.decode(news["players"])
@@ -194,7 +194,7 @@ def named(news: dict[str, Json]) -> dict[str, Json]:
 
 
 def over_document(document: Document, after: int | None) -> Document:
-    """Return a match that is over, for those who have watched it so far."""
+    """Return a finished match: all of it, or only what followed `after` turns."""
     state = {"live": {"over": True, "trouble": ""}, "yours": None}
     if after is None:
         return document | state
@@ -203,7 +203,7 @@ def over_document(document: Document, after: int | None) -> Document:
 
 
 def told_live(document: Document, code: int, tag: str = "") -> Response:
-    """Return the document of a match with a tag; 304 for those who have it."""
+    """Return the document of a match as a response with a tag; no body with a 304."""
     data = b"" if code == NOT_MODIFIED else msgspec.json.encode(document)
     answer = revalidated(Response(data, code, content_type="application/json"))
     if tag:
@@ -224,7 +224,7 @@ def championship() -> ChampionshipReader:
 
 
 def values_of(now: Stand) -> dict[str, Json]:
-    """Return the values of the templates."""
+    """Return the template variables."""
     return now.page | {
         "base": url_for("replays.index"),
         "ending": "",

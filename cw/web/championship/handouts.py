@@ -1,4 +1,4 @@
-"""A hand-out for each team of a championship: what it may read, without the output of others."""
+"""A handout for each team of a championship: all it may read, without other teams' output."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ OUTPUT: Final = "output.txt"
 
 
 def write_handouts(out: Path, played: Played, settings: ChampionshipSettings) -> list[Path]:
-    """Write a folder for each team, and return the folders.
+    """Write a handout folder for each team, and return the folders.
 
-    Each is self-contained: its page, the replays of its matches, and the output of its program.
-    Raises Failure for a file that cannot be read or written.
+    Each is self-contained: a page, the replays of the team's matches, and its program's output.
+    Raises Failure if a file cannot be read or written.
     """
     document, viewer = report_of(played, settings).document, PackedViewer.of(settings.game)
     return [
@@ -37,7 +37,7 @@ def write_handouts(out: Path, played: Played, settings: ChampionshipSettings) ->
 
 
 def team_document(document: Mapping[str, Any], team: str) -> dict[str, Json]:
-    """Return what a team may read; of others, their results alone."""
+    """Return what a team may read; of other teams, only their results."""
     (own,) = (one for one in document["teams"] if one["id"] == team)
     rows = document["ranking"]
     return {
@@ -53,7 +53,7 @@ def team_document(document: Mapping[str, Any], team: str) -> dict[str, Json]:
 def write_handout(
     out: Path, played: Played, document: Mapping[str, Any], viewer: PackedViewer
 ) -> Path:
-    """Write the folder of a team, and return it."""
+    """Write the folder of a team, and return its path."""
     team: str = document["team"]["id"]
     folder = out / HANDOUTS / team
     replays = folder / REPLAYS
@@ -76,7 +76,7 @@ def write_handout(
 
 
 def outputs_of(entries: Iterable[Entry], team: str) -> Iterator[tuple[str, str]]:
-    """Return the output of a team's program, by the name of the match."""
+    """Yield the output of a team's program in each match, with the name of the match."""
     for entry in entries:
         text = entry.stderr[entry.players.index(team)].strip() if entry.stderr else ""
         if text:
@@ -96,7 +96,7 @@ def replay_for(out: Path, entry: Entry, team: str) -> Document:
 
 
 def style() -> str:
-    """Return the style of the page."""
+    """Return the CSS of the page."""
     return "".join(
         (asset("static") / name).read_text(encoding="utf-8")
         for name in ("base.css", "championship.css")

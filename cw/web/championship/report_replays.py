@@ -1,4 +1,4 @@
-"""The replays of a championship as pages beside its report, which work from disk."""
+"""Pages for the replays of a championship, beside its report; they work from disk."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 """
-"""Loads the modules of the viewer from data addresses: a page on disk cannot load others."""
+"""Loads the viewer's modules from data URLs: a page on disk cannot load other files as modules."""
 
 
 def write_replay_pages(championship: Path, report: Path) -> None:
-    """Write a page for each replay that has none yet; raise Failure if one cannot be written."""
+    """Write a page for each replay without a current one; raise Failure if that fails."""
     pages = report / REPLAYS
     make_folder(pages)
     files = sorted((championship / MATCHES).glob(f"*{ENDING}"))
@@ -43,7 +43,7 @@ def write_replay_pages(championship: Path, report: Path) -> None:
         return
     viewer = PackedViewer.of(decode(due[0].read_bytes())["game"])
     if viewer.write(pages):
-        # Pages allow one version of the viewer.
+        # The policy of a page admits one version of the viewer: write all pages again.
         due = files
     for file in due:
         write_whole(page_of(file, pages), viewer.page(stem_of(file), file.read_bytes()).encode())
@@ -51,7 +51,7 @@ def write_replay_pages(championship: Path, report: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PackedViewer:
-    """The viewer as the pages of a folder share it."""
+    """The viewer that the pages of a folder share."""
 
     game: str
     modules: str
@@ -59,18 +59,18 @@ class PackedViewer:
 
     @staticmethod
     def of(game: str) -> PackedViewer:
-        """Return the viewer of this version, for replays of a game."""
+        """Return this version's viewer for replays of a game."""
         template = environment(game).get_template("replay_in_report.html")
         return PackedViewer(game, modules_of(game), template)
 
     def write(self, pages: Path) -> bool:
-        """Write what all pages share; return whether the script has changed."""
+        """Write the files that all pages share; return whether the script has changed."""
         is_new = renewed(pages / "viewer.js", script(self.modules))
         renewed(pages / "viewer.css", style())
         return is_new
 
     def page(self, name: str, replay: bytes) -> str:
-        """Return the page of a replay: its data, and what loads the viewer."""
+        """Return the page of a replay: its data, and the code that loads the viewer."""
         scripts = f"'self' file: data: {digest(self.modules)} {digest(START)}"
         return self.template.render(
             policy=f"default-src 'none'; script-src {scripts}; style-src 'self' file:; {IMAGES}",
@@ -81,12 +81,12 @@ class PackedViewer:
 
 
 def page_of(file: Path, pages: Path) -> Path:
-    """Return where the page of a replay is."""
+    """Return the path of a replay's page."""
     return pages / f"{stem_of(file)}.html"
 
 
 def stem_of(file: Path) -> str:
-    """Return the name of a replay without its ending."""
+    """Return the name of a replay file without its ending."""
     return file.name.removesuffix(ENDING)
 
 
@@ -99,17 +99,17 @@ def renewed(file: Path, text: str) -> bool:
 
 
 def is_newer(file: Path, other: Path) -> bool:
-    """Return whether a file was written after another one, or there is no other."""
+    """Return whether `file` was written after `other`, or `other` does not exist."""
     return not other.exists() or file.stat().st_mtime_ns > other.stat().st_mtime_ns
 
 
 def script(modules: str) -> str:
-    """Return the script that all pages share."""
+    """Return the script shared by all pages."""
     base = read(asset("static") / "base.js")
     texts = f"const MODULES = {json.dumps(modules)};\nconst START = {json.dumps(START)};\n"
     return f"{base}\n{texts}{LOADER}"
 
 
 def style() -> str:
-    """Return the style that all pages share."""
+    """Return the CSS shared by all pages."""
     return "".join(read(asset("static") / name) for name in ("base.css", "viewer.css"))

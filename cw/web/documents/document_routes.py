@@ -1,4 +1,4 @@
-"""The documents for players: what there is, and each as a page."""
+"""The documents for players: an index, and a page for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ routes = Blueprint("docs", __name__, url_prefix="/docs")
 
 @routes.get("/")
 def index() -> str:
-    """Show what there is to read."""
+    """List the documents."""
     return render_template("documents.html", shelves=SHELVES, document=document)
 
 

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 
 class Renderer(RendererHTML):
-    """Wraps what may be wider than a phone in a region that scrolls, by the keyboard too."""
+    """Makes tables and code scroll, also by keyboard, as they may be wider than a phone."""
 
     def table_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -34,21 +34,21 @@ class Renderer(RendererHTML):
     def code_block(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        """Return lines of code, in whatever language."""
+        """Return a code block, whatever its language."""
         return Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[idx].content)
 
     fence = code_block
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """Return the words for a picture: the server has none of the documentation's."""
+        """Return the alt text of a picture: the server has none of the documentation's pictures."""
         return escape(tokens[idx].content)
 
 
 MARKDOWN: Final = MarkdownIt("js-default", renderer_cls=Renderer)
-"""Tables are on, and HTML in the text is text."""
+"""Tables are enabled; HTML in the text is escaped."""
 
 LOWEST: Final = 6
-"""The level of the smallest headings of HTML."""
+"""The lowest heading level of HTML."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Heading:
 
 
 def anchor_headings(tokens: Sequence[Token]) -> None:
-    """Give each heading the anchor that hosts of repositories give it."""
+    """Give each heading the anchor that repository hosts give it."""
     counts: Counter[str] = Counter()
     for opening, words in pairwise(tokens):
         if opening.type == "heading_open":
@@ -70,14 +70,14 @@ def anchor_headings(tokens: Sequence[Token]) -> None:
 
 
 def link_to(tokens: Sequence[Token], place_of: Callable[[str], str | None]) -> None:
-    """Let each link of a document lead where `place_of` says; None makes plain words of it."""
+    """Point links to the address that `place_of` returns; None turns a link into plain text."""
     for token in tokens:
         if token.children:
             token.children = linked(token.children, place_of)
 
 
 def linked(words: Sequence[Token], place_of: Callable[[str], str | None]) -> list[Token]:
-    """Return words whose links lead to pages of this server; others are plain words."""
+    """Return tokens with new link addresses; links without one become plain text."""
     linked_tokens: list[Token] = []
     led: list[bool] = []
     for token in words:
@@ -94,7 +94,7 @@ def linked(words: Sequence[Token], place_of: Callable[[str], str | None]) -> lis
 
 
 def begin_headings_at(tokens: Sequence[Token], top: int) -> None:
-    """Give the headings of a text the levels from `top` on, none of them left out."""
+    """Move the headings of a text to levels from `top` down, without skipping one."""
     level = top - 1
     for token in tokens:
         if token.type == "heading_open":
@@ -105,17 +105,17 @@ def begin_headings_at(tokens: Sequence[Token], top: int) -> None:
 
 
 def sections(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Return the sections of a document, without those within them."""
+    """Yield the sections of a document, without their subsections."""
     for opening, words in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h2":
             yield Heading(str(opening.attrGet("id")), inline(words.children or []))
 
 
 def inline(words: Sequence[Token]) -> Markup:
-    """Return the HTML of words."""
+    """Return the HTML of inline tokens."""
     return Markup(rendered([Token("inline", "", 0, children=list(words))]).strip())  # noqa: S704
 
 
 def rendered(tokens: Sequence[Token]) -> Markup:
-    """Return the HTML of a part of a document."""
+    """Return the HTML of tokens."""
     return Markup(MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}))  # noqa: S704

@@ -60,18 +60,18 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
         "server": "Run a server for a class: settings, rooms, security.",
     },
 }
-"""The purposes of readers; for each, the names of its documents and a summary of each."""
+"""What readers want to do; for each, the names of its documents and a summary of each."""
 
 NAMES: Final = tuple(name for documents in SHELVES.values() for name in documents)
 
 
 COMMENT: Final = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
-"""A comment for the tests, on a separate line of a document."""
+"""A comment for the tests, on its own line of a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayersDocument:
-    """A document, as its page shows it."""
+    """A document as its page shows it."""
 
     name: str
     """The path of its file below docs/, without `.md`."""
@@ -98,7 +98,7 @@ def document(name: str) -> PlayersDocument:
 
 
 def place_of(target: str, name: str) -> str | None:
-    """Return the address of a link in a document, here or on another site; None without a page."""
+    """Return the address of a link in a document, here or elsewhere, or None without a page."""
     if target.startswith(("http://", "https://")):
         return target
     file, _, anchor = target.partition("#")

@@ -1,1 +1,1 @@
-"""Pages of the games: the list, how each is played, its rules."""
+"""Pages of the games: the list, how to play each, and its rules."""

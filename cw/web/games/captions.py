@@ -1,4 +1,4 @@
-"""What the viewer tells of turns that it cannot read itself: scores, and moves in words."""
+"""Captions for games that the viewer cannot read itself: scores, and moves in words."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SIZE: Final = (960, 96)
 
 
 class Captions(msgspec.Struct, frozen=True):
-    """The scores and the words of some turns."""
+    """Scores and descriptions of some turns."""
 
     unit: str
     """What the scores count, in the plural; "" for a game that shows none."""
     scores: list[list[int]]
-    """After each turn, by seat; none without a unit."""
+    """After each turn, by seat; empty without a unit."""
     words: list[dict[str, str]]
-    """What each player did in each turn, as the game calls it; nothing where it has no words."""
+    """What each player did in each turn, in the game's words; players without any are left out."""
 
 
 def captions_of(
@@ -35,7 +35,7 @@ def captions_of(
 ) -> Captions:
     """Return the captions of some turns, in ascending order.
 
-    Raises ProtocolError for frames that cannot be read.
+    Raises ProtocolError if a frame cannot be read.
     """
     picture = load_picture(game)
     unit = picture.counted[1]
@@ -47,16 +47,16 @@ def captions_of(
 
 
 def worded(actions: Mapping[str, Json], words: Callable[[Json], str] | None) -> dict[str, str]:
-    """Return actions in the words of their game; those that it has no words for are left out."""
+    """Describe actions in the words of their game; leave out those it has no words for."""
     named = {player: words_for(action, words) for player, action in actions.items()}
     return {player: visible(text[:LONGEST_WORDS]) for player, text in named.items() if text}
 
 
 def words_for(action: Json, words: Callable[[Json], str] | None) -> str:
-    """Return an action in the words of its game, "" if it has none for it."""
+    """Describe an action in the words of its game; return "" if it has none."""
     if words is None or is_fault(action):
         return ""
-    # They are code of others, made for the actions that it offers; bots send any.
+    # Third-party code, written for actions that the game offers; bots may send any other.
     try:
         return str(words(action))
     except Exception:
@@ -64,9 +64,9 @@ def words_for(action: Json, words: Callable[[Json], str] | None) -> str:
 
 
 def frames_seen_by(game: str, frames: Iterable[Json], player: str) -> Iterator[Json]:
-    """Yield frames with nothing that the rules hide from a player.
+    """Yield frames without what the rules hide from a player.
 
-    Raises UsageError for a player or a game of which that cannot be told: then nothing is shown.
+    Raises UsageError if that is unknown for this player or game: then nothing is shown.
     """
     rules = load_game(game)
     for frame in frames:
@@ -74,18 +74,18 @@ def frames_seen_by(game: str, frames: Iterable[Json], player: str) -> Iterator[J
 
 
 def frame_seen_by(game: Game, frame: Json, player: str) -> Json:
-    """Return a frame as a player sees it; raise UsageError if that cannot be told."""
+    """Return a frame as a player sees it; raise UsageError if that is unknown."""
     try:
         state = state_of(game, frame)
         names = {str(one): one for one in game.rules.players(state)}
         return game.codec.view_to_json(game.rules.observe(state, names[player]))
-    # Rules of others that meet a state which never was may raise anything.
+    # Third-party rules may raise anything when given a state that never occurred.
     except Exception:
         raise UsageError("what this player sees cannot be drawn") from None
 
 
 def state_of(game: Game, frame: Json) -> Any:
-    """Return the state of a frame: all that the referee sees of it."""
+    """Return the state in a frame, or the referee's view if the frame holds that instead."""
     try:
         return game.codec.state_from_json(frame)
     except ProtocolError:

@@ -1,4 +1,4 @@
-"""Frames of games that the viewer cannot draw itself: drawn for it as SVG or as text."""
+"""Frames of games that the viewer cannot draw itself, drawn here as SVG or as text."""
 
 from __future__ import annotations
 
@@ -25,60 +25,60 @@ from cw.web.games.captions import Captions, captions_of, frames_seen_by
 from cw.web.games.game_files import MODULE, drawing_of, viewer_file
 
 MOST_AT_ONCE: Final = 16
-"""Most frames that one request may have drawn."""
+"""Most frames drawn per request."""
 
 MOST_SHAPES: Final = 20_000
-"""Shapes of one of them."""
+"""Most shapes in one frame."""
 
 MOST_CAPTIONS: Final = 400
-"""Most turns of which one request may have the captions."""
+"""Most turns captioned per request."""
 
 MOST_PACKED: Final = 400
 """Most frames in a page without a server; longer matches are sampled."""
 
 LATEST: Final = 100_000
-"""The last turn of which a frame is drawn."""
+"""The last turn for which a frame is drawn."""
 
 
 class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Some turns of a match, with the frames before them that a picture may need."""
+    """Some turns of a match, with the preceding frames that a picture may need."""
 
     players: Annotated[list[DrawnPlayer], Meta(min_length=1, max_length=MOST_PLAYERS)]
     first: Annotated[int, Meta(ge=0, le=LATEST)]
     """The turn of the first frame."""
     skip: Annotated[int, Meta(ge=0, le=BEFORE)]
-    """How many of the frames only precede those that are wanted."""
+    """How many of the frames only precede the wanted ones."""
     frames: Annotated[list[Json], Meta(min_length=1, max_length=MOST_CAPTIONS + BEFORE)]
     actions: list[dict[str, Json]]
-    """What was done in the turn that led to each frame; nothing for the start."""
+    """The actions of the turn that led to each frame; empty for the start."""
     dark: bool = False
     player: Key | None = None
-    """Whose view is drawn; None for all that there is."""
+    """Whose view to draw; None for everything."""
     captions: bool = False
-    """Whether captions are wanted, in the place of drawings."""
+    """Whether captions are wanted instead of drawings."""
 
     @property
     def wanted(self) -> range:
-        """The turns that are wanted."""
+        """The wanted turns."""
         return range(self.first + self.skip, self.first + len(self.frames))
 
     def document(self) -> Document:
-        """Return these turns as a replay, with nothing in those before."""
+        """Return these turns as a replay, with empty turns before them."""
         earlier: list[Mapping[str, Any]] = [{"actions": {}}] * max(0, self.first - 1)
         turns = [{"actions": done} for done in self.actions]
         players = msgspec.to_builtins(self.players)
         return {"players": players, "turns": earlier + turns[self.first == 0 :]}
 
     def all_frames(self) -> Iterator[Json]:
-        """Yield the frames, with nothing in place of those before."""
+        """Yield the frames, with None for each turn before them."""
         yield from [None] * self.first
         yield from self.frames
 
 
 def drawn_window(game: str, window: Window) -> list[str]:
-    """Draw the turns that are wanted; [] for a game that cannot be drawn.
+    """Draw the wanted turns; return [] for a game that cannot be drawn.
 
-    Raises UsageError for too much to draw, ProtocolError for frames that cannot be read.
+    Raises UsageError if there is too much to draw, ProtocolError if a frame cannot be read.
     """
     refuse_uneven(window)
     if len(window.wanted) > MOST_AT_ONCE:
@@ -94,13 +94,13 @@ def drawn_window(game: str, window: Window) -> list[str]:
 
 
 def captions_in(game: str, window: Window) -> Captions:
-    """Return the captions of the turns that are wanted; raise an ArenaError as for drawings."""
+    """Return the captions of the wanted turns; raise an ArenaError as for drawings."""
     refuse_uneven(window)
     return captions_of(game, window.document(), window.all_frames(), window.wanted)
 
 
 def refuse_uneven(window: Window) -> None:
-    """Raise UsageError unless every frame has its actions, and one is wanted."""
+    """Raise UsageError unless every frame has its actions, and at least one frame is wanted."""
     if len(window.frames) != len(window.actions) or window.skip >= len(window.frames):
         raise UsageError("there must be as many actions as frames, and a frame more than skipped")
 
@@ -114,9 +114,9 @@ def drawn_turns(  # noqa: PLR0913 - a replay, which part of it, and for whom
     dark: bool,
     player: str | None = None,
 ) -> list[str]:
-    """Return some turns of a match, in ascending order, each as the game is drawn.
+    """Draw some turns of a match, in ascending order.
 
-    For a player, nothing is drawn that the rules hide from it, nor what others have done.
+    For a player, leave out what the rules hide from it, and the actions of other players.
     """
     kind = drawing_of(game_entries()[game])
     if player is not None:
@@ -134,7 +134,7 @@ def drawn_turns(  # noqa: PLR0913 - a replay, which part of it, and for whom
 
 
 def document_of(document: Document, player: str) -> Document:
-    """Return a replay with the actions of one player alone."""
+    """Return a replay with only one player's actions."""
     own = [
         {"actions": {name: action for name, action in turn["actions"].items() if name == player}}
         for turn in document["turns"]
@@ -143,7 +143,7 @@ def document_of(document: Document, player: str) -> Document:
 
 
 def picture_of(scene: Any) -> str:
-    """Return the board of a scene as SVG; raise UsageError if there is too much on it."""
+    """Return the board of a scene as SVG; raise UsageError if it has too many shapes."""
     sheet = board_sheet(scene)
     if sum(len(part.shapes) for part in sheet.parts) > MOST_SHAPES:
         raise UsageError(f"there are more than {MOST_SHAPES} things to draw in turn {scene.turn}")
@@ -151,17 +151,17 @@ def picture_of(scene: Any) -> str:
 
 
 def needs_frames(game: str) -> bool:
-    """Return whether the viewer shows a game by what the server draws."""
+    """Return whether the viewer relies on drawings of the server for a game."""
     if game in GAMES or game not in game_entries() or viewer_file(game, MODULE):
         return False
     return drawing_of(game_entries()[game]) is not None
 
 
 def packed_frames(document: Document) -> str:
-    """Return what the viewer needs of a replay that it cannot draw itself, "" for any other.
+    """Return the drawings and captions that the viewer needs for a replay, "" if it needs none.
 
-    It is JSON, packed and in base64: the drawing of some turns, for light and for dark pages and,
-    where players do not see everything, also for each player; and the captions of these turns.
+    Gzipped JSON in base64: drawings of some turns, for light and for dark pages and, if players do
+    not see everything, for each player as well; and the captions of these turns.
     """
     game = document["game"]
     if not needs_frames(game):

@@ -1,7 +1,7 @@
-"""The files of a game from another package for its pages: text, picture, viewer.
+"""The files for the pages of a game from another package: text, picture, viewer.
 
-In the folder of such a game may stand `rules.md`, `card.png`, and `viewer/` with `viewer.js` and
-all that it loads. Only what stands in `viewer/` is served.
+The folder of such a game may contain `rules.md`, `card.png`, and `viewer/` with `viewer.js` and
+all that it loads. Only files in `viewer/` are served.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cw.games.rules import Json
 VIEWER: Final = "viewer"
 MODULE: Final = "viewer.js"
 LARGEST_TEXT: Final = 1024 * 1024
-"""Bytes of the rules of a game that are read."""
+"""Most bytes read of a game's rules."""
 
 KINDS: Final = {
     ".css": "text/css; charset=utf-8",
@@ -35,9 +35,9 @@ Drawing = Literal["svg", "text"]
 
 
 def file_of(game: str, name: str) -> Path | None:
-    """Return a file in the folder of a game, None if there is none of that name.
+    """Return the path of a file in the folder of a game, or None.
 
-    A name that leads out of the folder, even by a link, names no file.
+    Also None for a name that leads out of the folder, even through a link.
     """
     entry = game_entries().get(game)
     folder = None if entry is None else files_of(entry)
@@ -48,7 +48,7 @@ def file_of(game: str, name: str) -> Path | None:
 
 
 def viewer_file(game: str, name: str) -> Path | None:
-    """Return a file of the viewer of a game that may be served, None if there is none such."""
+    """Return a file of a game's viewer that may be served, or None."""
     file = file_of(game, f"{VIEWER}/{name}")
     folder = None if file is None else file_of(game, f"{VIEWER}/{MODULE}")
     is_served = file is not None and folder is not None and file.is_relative_to(folder.parent)
@@ -56,7 +56,7 @@ def viewer_file(game: str, name: str) -> Path | None:
 
 
 def rules_text(game: str) -> str:
-    """Return the text of the rules in the package of a game, "" without one."""
+    """Return the text of the rules in a game's package, or ""."""
     file = file_of(game, "rules.md")
     if file is None:
         return ""
@@ -65,9 +65,9 @@ def rules_text(game: str) -> str:
 
 
 def text_of(game: str) -> str:
-    """Return the document of a game, with a title if it has none; a title only if there is none.
+    """Return the document of a game, adding a title if needed; without a document, only a title.
 
-    That of a game of another package stands in its folder.
+    A game from another package has its document in its folder.
     """
     file: Path = asset("docs") / "games" / f"{game.replace('-', '_')}.md"
     text = file.read_text(encoding="utf-8") if file.is_file() else rules_text(game)
@@ -81,16 +81,16 @@ def game_title(game: str) -> str:
 
 
 def drawing_of(entry: GameEntry) -> Drawing | None:
-    """Return how the server can draw frames for the viewer: as a picture, a text, or not at all."""
+    """Return how the server draws frames for the viewer: as SVG, as text, or not at all (None)."""
     if entry.picture is not None:
         return "svg"
     return None if entry.terminal is None else "text"
 
 
 def viewer_games(address: str) -> dict[str, dict[str, Json]]:
-    """Return how the viewer shows the games of other packages: in which words, and who draws them.
+    """Return how the viewer shows games of other packages: the words it uses, and who draws them.
 
-    `address` is that of the page of a game, with `{}` for its name.
+    `address` is the address of a game's page, with `{}` for its name.
     """
     games: dict[str, dict[str, Json]] = {}
     for game in installed_games():

@@ -29,36 +29,36 @@ SHORT: Final = "in-short"
 """The anchor of the section with the rules in short: a list."""
 
 FACTS: Final = ("Players:", "Bots:")
-"""The bold first words of the list items that are not rules."""
+"""The bold first words of list items that are not rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class GamePage:
-    """What the pages of a game say; what its document does not say is empty."""
+    """The contents of a game's pages; empty where its document says nothing."""
 
     title: str
     """The name of the game."""
     heading: str
     """The title of its rules."""
     about: Markup
-    """What it is about: the first paragraph, without its element."""
+    """What the game is about: the first paragraph, without its element."""
     players: Markup
     bots: Markup
     short: tuple[Markup, ...]
     """The rules in short, sentence by sentence."""
     rules: Markup
-    """The whole document but its title."""
+    """The whole document except its title."""
     contents: tuple[Heading, ...]
 
 
 def game_page(game: str) -> GamePage:
-    """Read the document of a game; one without a document has a name only."""
+    """Read the document of a game; a game without one only has a name."""
     return page_from(text_of(game), game)
 
 
 @lru_cache(maxsize=64)
 def page_from(text: str, game: str) -> GamePage:
-    """Return a document as HTML, rendered once for each version of it."""
+    """Render a document as HTML, once for each version of it."""
     tokens = MARKDOWN.parse(text)
     anchor_headings(tokens)
     link_to(tokens, partial(place_of, game=game))
@@ -79,7 +79,7 @@ def page_from(text: str, game: str) -> GamePage:
 
 
 def place_of(target: str, game: str) -> str | None:
-    """Return the address to which a link in the document of a game leads, None for none here."""
+    """Return the address of a link in the document of a game, or None if it has no page here."""
     if target.startswith(("http://", "https://")):
         return target
     file, _, anchor = target.partition("#")
@@ -92,7 +92,7 @@ def place_of(target: str, game: str) -> str | None:
 
 
 def items_of(tokens: Sequence[Token], section: str) -> Iterator[Token]:
-    """Return the words of each item of a section's list."""
+    """Yield the words of each item in a section's list."""
     inside = False
     for token, words in pairwise(tokens):
         if token.type == "heading_open":
@@ -102,9 +102,9 @@ def items_of(tokens: Sequence[Token], section: str) -> Iterator[Token]:
 
 
 def split(item: Token) -> tuple[str, Markup]:
-    """Split an item into its bold first words, "" without any, and the rest."""
+    """Split an item into its bold first words ("" if it has none) and the rest."""
     words = item.children or []
-    # Before bold words stands an empty text.
+    # An empty text precedes bold words.
     begun = [token for token in words if token.type != "text" or token.content]
     if len(begun) < 3 or begun[0].type != "strong_open":
         return "", rendered([item])

@@ -1,4 +1,4 @@
-"""The pages of the games: the list, how each is played, and its rules."""
+"""The pages of the games: the list, how to play each, and its rules."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ from cw.web.live.form_seats import form_seats
 routes = Blueprint("games", __name__, url_prefix="/games")
 
 LANGUAGE: Final = "python"
-"""The language of the kit that the page of a game begins with."""
+"""The language of the kit that the page of a game shows first."""
 
 
 LARGEST_WINDOW: Final = 2 * 1024 * 1024
-"""Bytes of a request for frames to be drawn."""
+"""Most bytes of a request to draw frames."""
 
 DRAWING: Final = Lock()
-"""Lock for drawing frames, which keeps a core busy for some time."""
+"""Serialises drawing, which keeps a core busy for some time."""
 
 PATIENCE: Final = 1.0
-"""Seconds that a request waits for its turn to draw."""
+"""Seconds that a request waits for this lock."""
 
 
 class GameConverter(BaseConverter):
@@ -62,7 +62,7 @@ class GameConverter(BaseConverter):
 
 @routes.get("/")
 def index() -> Response:
-    """Return all games."""
+    """List all games."""
     pages = {game: game_page(game) for game in game_entries()}
     pictures = {game: picture(game) for game in pages}
     return revalidated(
@@ -72,7 +72,7 @@ def index() -> Response:
 
 @routes.get("/<game:game>/")
 def about(game: str) -> Response:
-    """Return a short description of a game, and how to write a bot for it."""
+    """Describe a game in short, and how to write a bot for it."""
     _find(game)
     page = render_template(
         "game.html",
@@ -102,7 +102,7 @@ def rules(game: str) -> Response:
 
 
 def strategies(game: str) -> dict[str, str]:
-    """Return a sentence on each built-in strategy, the weakest first."""
+    """Return a sentence on each built-in strategy, weakest first."""
     texts = {
         name: inspect.getdoc(strategy) or "" for name, strategy in load_strategies(game).items()
     }
@@ -118,18 +118,18 @@ def picture(game: str) -> str:
 
 @lru_cache
 def is_ours(name: str) -> bool:
-    """Return whether there is a static file, read once: they stay while a process runs."""
+    """Return whether a static file exists; cached, as they do not change while a process runs."""
     return (asset("static") / name).is_file()
 
 
 def packages() -> dict[str, str]:
-    """Return the name and version of the package of each game that is not one of ours."""
+    """Return the package name and version of each game from another package."""
     return {game.name: f"{game.package} {game.version}" for game in installed_games()}
 
 
 @routes.get("/<game:game>/card")
 def card(game: str) -> Response:
-    """Return the picture of a game of another package: its own, or a position that is played."""
+    """Return the picture of a game from another package: its own, or a position from a match."""
     _find(game)
     file = file_of(game, "card.png")
     if file is not None:
@@ -143,7 +143,7 @@ def card(game: str) -> Response:
 
 @routes.get("/<game:game>/viewer/<path:name>")
 def viewer_part(game: str, name: str) -> Response:
-    """Return a file of the viewer that the package of a game brings."""
+    """Return a file of the viewer in the package of a game."""
     file = viewer_file(game, name)
     if file is None:
         abort(404, f"the viewer of {game!r} has no such file")
@@ -152,7 +152,7 @@ def viewer_part(game: str, name: str) -> Response:
 
 @routes.post("/<game:game>/frames")
 def frames(game: str) -> Response:
-    """Draw frames for the viewer, as SVG or as text, or tell their captions; 503 while busy."""
+    """Draw frames for the viewer, as SVG or as text, or return their captions; 503 while busy."""
     refuse_other_sites()
     _find(game)
     request.max_content_length = LARGEST_WINDOW
@@ -175,7 +175,7 @@ routes.add_app_template_global(game_title, "game_title")
 
 @routes.app_template_global("game_part")
 def game_part(game: str) -> Markup:
-    """Return what the site adds to the page of a game: nothing, unless it has set a function."""
+    """Return what the site adds to the page of a game: nothing unless it has set a function."""
     part: Callable[[str], Markup] | None = current_app.extensions.get("game_part")
     return Markup() if part is None else part(game)
 

@@ -1,4 +1,4 @@
-"""A position of a game, played by its strategies: the picture of a game without one."""
+"""A position from a match of a game's strategies: the picture of a game that has none."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from cw.pictures.svg import svg
 from cw.replays.document import actions_document, frame_of
 
 LONGEST: Final = 2.0
-"""Seconds that strategies play."""
+"""Seconds that the strategies may play."""
 
 MOST_TURNS: Final = 200
 CARD: Final = 640 / 400
-"""The width of a card's picture, where its height is 1."""
+"""The width of a card's picture divided by its height."""
 
 FEWEST: Final = 2
 SEED: Final = 1
 PROGRESS: Final = 0.6
-"""Of the match, the part that has been played in the position."""
+"""The share of the match that has been played in the position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SampleMatch:
 
 @lru_cache(maxsize=128)
 def sample_picture(game: str) -> bytes:
-    """Return the picture of a position as SVG, made once; raise an ArenaError if that fails."""
+    """Return an SVG picture of a position, cached; raise an ArenaError if that fails."""
     match = sample_match(game)
     last = round(PROGRESS * len(match.turns))
     players = [{"player": player, "name": str(player)} for player in match.players]
@@ -55,7 +55,7 @@ def sample_picture(game: str) -> bytes:
 
 
 def as_card(sheet: Sheet) -> Sheet:
-    """Return a sheet in the shape of a card, with the board in its middle."""
+    """Return a sheet in the shape of a card, with the board centred."""
     width = max(sheet.width, ceil(sheet.height * CARD))
     height = max(sheet.height, ceil(sheet.width / CARD))
     right, down = (width - sheet.width) / 2, (height - sheet.height) / 2
@@ -64,7 +64,7 @@ def as_card(sheet: Sheet) -> Sheet:
 
 
 def sample_match(game_name: str) -> SampleMatch:
-    """Play a match, which ends early where it takes long."""
+    """Play a match, stopping early if it takes long."""
     game = load_game(game_name)
     rules = game.rules
     number = min(max(rules.seats.start, FEWEST), rules.seats.stop - 1)

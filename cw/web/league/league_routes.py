@@ -26,35 +26,35 @@ from cw.web.replays.replay_store import ReplayStore
 routes = Blueprint("league", __name__, url_prefix="/league")
 
 LATEST: Final = 30
-"""Matches that are listed; all are among the replays."""
+"""Matches listed; all are among the replays."""
 
 MOST_CROSSED: Final = 20
-"""Versions in the table of meetings: the page is sent after every match."""
+"""Most versions in the cross table: the page is sent after every match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """A league at one moment."""
+    """A snapshot of a league."""
 
     tag: str
     standing: LeagueStandings
     latest: tuple[MatchLine, ...]
-    """Its last matches, the latest first."""
+    """Its last matches, latest first."""
 
 
 class LeagueDisplay:
-    """What the page shows: the league as it stood after the last match."""
+    """The league that the page shows, as of the last match."""
 
     def __init__(self, league: League, journal: Journal, standing: LeagueStandings) -> None:
-        """Show how it stands before it goes on."""
+        """Show the league as it stands before this run."""
         self.league = league
         self._journal = journal
-        # A page that has stayed open asks the next run, which counts anew.
+        # A page left open may poll the next run, which counts from 0 again.
         self._run, self._number = token_hex(8), 0
         self.show(standing)
 
     def show(self, standing: LeagueStandings) -> None:
-        """Take in how it stands now."""
+        """Show new standings."""
         self._number += 1
         latest = tuple(self._journal.lines.values())[: -LATEST - 1 : -1]
         self.stand = Stand(f"{self._run}-{self._number}", standing, latest)
@@ -78,7 +78,7 @@ def page() -> Response:
 
 @routes.get("/stand")
 def stand() -> Response:
-    """Return the part of the page that changes; 304 if it has not."""
+    """Return the changing part of the page; 304 if unchanged."""
     now = display().stand
     return changed_part(now.tag, lambda: render_template("league_content.html", **values_of(now)))
 
@@ -90,7 +90,7 @@ def display() -> LeagueDisplay:
 
 
 def values_of(now: Stand) -> dict[str, Json]:
-    """Return the values of the templates."""
+    """Return the template variables."""
     league = display().league
     places = now.standing.places
     return {
@@ -105,7 +105,7 @@ def values_of(now: Stand) -> dict[str, Json]:
 
 
 def match_of(line: MatchLine) -> dict[str, Json]:
-    """Return a match for the page: its bots by rank, and how many faults were made."""
+    """Return a match for the page: its bots by rank, and the number of faults of each."""
     ranked = sorted(
         zip(line.ranks, line.bots, strict=True), key=lambda one: one[0] or len(line.bots) + 1
     )

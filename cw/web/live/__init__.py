@@ -1,1 +1,1 @@
-"""Pages of matches that the server plays: with bots, and with people."""
+"""Pages of matches played by the server, between bots and with people."""

@@ -1,4 +1,4 @@
-"""The seats of the forms of a game: how many there are, and who sits there by default."""
+"""The seats in the forms of a game: how many, and who takes them by default."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ NOBODY: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class FormSeats:
-    """The seats that forms of a game offer."""
+    """The seats that the forms of a game offer."""
 
     numbers: range
-    """How many players a match may have, from two on if the game is not for one alone."""
+    """How many players a match may have; from two on unless the game is for one player only."""
     most: int
     """How many seats a form shows."""
     usual: tuple[str, ...]
-    """The built-in strategies that are chosen by default; nobody sits on the other seats."""
+    """The built-in strategies chosen by default; the other seats stay empty."""
 
 
 def form_seats(game: str) -> FormSeats:
-    """Return the seats of a game's forms: by default as few are taken as the game allows.
+    """Return the seats of a game's forms: by default, as few players as the game allows.
 
-    A game whose play options name more strategies begins with all of these.
+    If the play options of the game name more strategies, all of these are chosen.
     """
     play_options, numbers = load_play_options(game), load_game(game).rules.seats
     numbers = numbers[1:] if numbers.start == 1 and len(numbers) > 1 else numbers
@@ -41,10 +41,10 @@ def form_seats(game: str) -> FormSeats:
 
 
 def read_seats(game: str, form: Mapping[str, str]) -> tuple[str, ...]:
-    """Return who is chosen, in seat order; raise UsageError if so many cannot play.
+    """Return the chosen players in seat order; raise UsageError if that many cannot play.
 
-    The seats are `seat-1` and on, or, for one person, `hand`, the number of their seat, and `bot`,
-    which plays against them: on each other seat if it is not their own bot.
+    The fields are `seat-1` and so on; or, for one person, `hand`, their seat number, and `bot`,
+    their opponent. It takes each other seat, unless it is their own bot, which plays once.
     """
     seats = form_seats(game)
     if "hand" in form:
@@ -59,13 +59,13 @@ def read_seats(game: str, form: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def against(bot: str, seats: FormSeats) -> list[str]:
-    """Return who plays against a person; one's own bot plays once, beside the usual strategies."""
+    """Return a person's opponents; their own bot plays once, alongside the usual strategies."""
     others = [f"{BUILT_IN}{name}" for name in seats.usual] if bot.startswith(OWN) else [bot]
     return [bot, *islice(cycle(others), seats.numbers[0])][: seats.numbers[0] - 1]
 
 
 def read_hand(text: str, seats: int) -> int:
-    """Return the number of the seat that a person takes, from 1."""
+    """Return the number of the seat a person takes, from 1."""
     numbers = [str(number) for number in range(1, seats + 1)]
     if text not in numbers:
         raise UsageError(f"hand must be one of {', '.join(numbers)}, not {text[:60]!r}")

@@ -1,4 +1,4 @@
-"""One match that the server plays: what pages show of it, and what people do in it."""
+"""One match played by the server: what pages show of it, and what people do in it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from cw.web.live.shares import MatchMeter
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody who brings a bot to a match; the address of the bot stays private."""
+    """A visitor who brings a bot to a match; the address of the bot stays private."""
 
     owner: str
-    """Who it is: they play one such match at a time."""
+    """Identifies the visitor, who plays one such match at a time."""
     bot: str
     """The name of the bot in the match."""
     title: str
@@ -40,43 +40,43 @@ class Guest:
 
 @dataclass(slots=True)
 class LiveMatch:
-    """One match of the server, from its first query on."""
+    """One match of the server, from its request on."""
 
     spec: MatchSpec
     people: dict[str, HumanSeat]
-    """Those who play by hand, by the name of their bot."""
+    """The people who play by hand, by the name of their bot."""
     key: str
     """The key of the person who plays by hand."""
     choices: tuple[str, ...]
-    """Who was chosen for each seat, as forms name them; () without a form."""
+    """The choice for each seat, as forms name them; () without a form."""
     seen: float
     """When a page last looked."""
     moved: float
-    """When a person last moved, or else when it was requested."""
+    """When a person last moved; before that, when the match was requested or began."""
     visitor: str = ""
-    """Who requested it; "" for the owner of the server."""
+    """The requester; "" for the owner of the server."""
     guest: Guest | None = None
     tournament: str = ""
-    """To whose page its form belongs; "" for none."""
+    """The tournament whose page has its form; "" for none."""
     room: ExitStack = field(default_factory=ExitStack)
-    """Resources of its bots, released when it is over."""
+    """Resources of its bots, released at its end."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     """The name of the match in addresses."""
     work: Callable[[], Coroutine[Any, Any, MatchResult]] | None = None
-    """Starts it; None once it has begun."""
+    """Starts the match; None once it has begun."""
     begun: float = 0.0
-    """When it began to be played."""
+    """When play began."""
     meter: MatchMeter | None = None
     place: int = 0
-    """Its place in the queue, from 1; 0 if it does not wait."""
+    """Its position in the queue, from 1; 0 if it does not wait."""
     progress: MatchProgress | None = None
     version: int = 0
-    """Grows whenever something that pages show has changed."""
+    """Incremented whenever something that pages show has changed."""
     leaving: str = "the server needed its place, or was stopped"
-    """Why it ends where it is broken off."""
+    """The reason given if it is aborted."""
     result: Future[MatchResult] = field(default_factory=Future)
     replay: str = ""
-    """The name of the replay that was kept of it, "" for none."""
+    """The name of its stored replay, "" for none."""
 
     @property
     def over(self) -> bool:
@@ -85,7 +85,7 @@ class LiveMatch:
 
     @property
     def waits(self) -> bool:
-        """Whether it has not begun, and still may."""
+        """Whether it is still waiting to begin."""
         return self.work is not None and not self.over
 
     @property
@@ -95,21 +95,21 @@ class LiveMatch:
 
     @property
     def trouble(self) -> str:
-        """Why there is no result, in a sentence; "" if nothing has gone wrong."""
+        """Why there is no result, as a sentence; "" if nothing has gone wrong."""
         error = self.result.exception() if self.over else None
         if error is None:
             return ""
         if isinstance(error, Abandoned):
             return f"The match was aborted: {error}."
-        # Only our own errors are written for people; others may hold paths or secrets.
+        # Only our own errors are written for people; others may contain paths or secrets.
         why = error if isinstance(error, ArenaError) else "an error of the server"
         if self.guest is not None and why is error:
-            # What is wrong with a bot may name where it is.
+            # The error of a guest's bot may reveal its address.
             why = "its bot is set up so that it cannot be asked"
         return f"The match ended without a result: {why}."
 
     def watch(self, progress: MatchProgress) -> None:
-        """Take in the start, or a turn."""
+        """Record the start, or a turn."""
         self.progress = progress
         self.version += 1
         if self.meter is not None:
@@ -117,12 +117,13 @@ class LiveMatch:
 
     def document(self) -> Document:
         """Return the replay of the match so far; raise CapacityError before its start."""
-        # A match that ends meanwhile is not said to be over without its last turns.
+        # Read the state first: a match that ends meanwhile must not be reported as over without its
+        # last turns.
         state = self._state()
         return self.public(self._begun().document()) | state
 
     def news(self, after: int) -> Document:
-        """Return what came after so many turns; raise CapacityError before the start."""
+        """Return what followed `after` turns; raise CapacityError before the start."""
         state = self._state()
         if self.guest is None:
             return {"after": after, **self._begun().news(after), **state}
@@ -131,7 +132,7 @@ class LiveMatch:
         return {"after": after, "turns": whole["turns"][after:], **ending, **state}
 
     def public(self, document: Document) -> Document:
-        """Return a replay of the match that does not reveal where the bot of a guest is."""
+        """Return a replay of the match that does not reveal the address of a guest's bot."""
         guest = self.guest
         if guest is None:
             return document
@@ -154,11 +155,11 @@ class LiveMatch:
 
     def fits(self, key: str) -> bool:
         """Return whether this is the key of the match."""
-        # Constant time, as the key is the only proof of who plays.
+        # Constant time: the key is the only proof of who plays.
         return secrets.compare_digest(key.encode(), self.key.encode())
 
     def turn_of(self, key: str) -> Document | None:
-        """Return what the person with the key may do now; None if they have to wait."""
+        """Return what the holder of the key may do now; None if they have to wait."""
         player = self.asked(key)
         options = load_play_options(self.spec.game)
         if player is None or self.progress is None or options.moves is None:
@@ -169,7 +170,7 @@ class LiveMatch:
         return {**turn, **words}
 
     def asked(self, key: str) -> Player | None:
-        """Return the player whose action is awaited from the person with the key."""
+        """Return the player whose action is awaited from the holder of the key, or None."""
         if self.progress is None or not self.fits(key):
             return None
         for player, bot in self.progress.record.bots.items():
@@ -178,10 +179,9 @@ class LiveMatch:
         return None
 
     def play(self, key: str, turn: int, document: Json) -> None:
-        """Play an action by hand; raise an ArenaError if it cannot be played."""
+        """Play an action by hand; raise an ArenaError if it is invalid."""
         player = self.asked(key)
-        # The turn is part of the move: a second click, or a late one, must not play in the next
-        # turn.
+        # Moves name their turn: a second click, or a late one, must not play in the next turn.
         if player is None or self.progress is None or turn != self.progress.turns:
             raise OutOfTurn("it is not your turn")
         record = self.progress.record

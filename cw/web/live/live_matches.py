@@ -1,4 +1,4 @@
-"""Matches that the server plays while pages watch, with bots and with people."""
+"""Matches played by the server while pages watch, between bots and with people."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from cw.web.live.loop_thread import LoopThread
 from cw.web.live.shares import PART, MatchMeter, Shares
 
 CAPACITY: Final = 64
-"""Most matches that are kept, running ones included; the oldest finished one is dropped."""
+"""Most matches kept, running ones included; beyond this, finished ones are dropped."""
 
 MOST_WITH_GUESTS: Final = 16
-"""Matches with bots of guests that are played at once, beside all others."""
+"""Most matches with guests' bots at once, in addition to all others."""
 
 MOST_WAITING: Final = 24
-"""Most matches that wait for a slot."""
+"""Most matches in the queue."""
 
 MOST_WAITING_OF_ONE: Final = 3
-"""Of one visitor."""
+"""Most matches of one visitor in the queue."""
 
 UNWATCHED: Final = 60.0
 """Seconds unwatched after which a match may be closed to make room, or leaves the queue."""
@@ -48,16 +48,16 @@ LONGEST: Final = 30 * 60.0
 T = TypeVar("T")
 
 Play: TypeAlias = Callable[..., Coroutine[Any, Any, MatchResult]]
-"""Plays a match as `run_match` does, whose arguments it takes."""
+"""Plays a match; takes the arguments of `run_match`."""
 
 logger = logging.getLogger(__name__)
 
 
 class LiveMatches:
-    """The matches of a server; all are played in one thread of their own."""
+    """The matches of a server, all played in one separate thread."""
 
     def __init__(self, most: int, clock: Clock, keep_replay: KeepReplay | None = None) -> None:
-        """Play up to `most` matches at once; `keep_replay` takes their replays, None for none."""
+        """Play up to `most` matches at once; `keep_replay` saves their replays, None for none."""
         self._most = most
         self._clock = clock
         self._keep_replay = keep_replay
@@ -69,11 +69,11 @@ class LiveMatches:
 
     @property
     def is_open(self) -> bool:
-        """Return whether matches are played here."""
+        """Return whether matches can be played here."""
         return self._most > 0
 
     def of(self, game: str) -> list[LiveMatch]:
-        """Return the matches of a game that are for all to see, the latest first."""
+        """Return the public matches of a game, latest first."""
         with self._lock:
             matches = list(self._matches.values())
         return [
@@ -81,7 +81,7 @@ class LiveMatches:
         ]
 
     def find(self, name: str) -> LiveMatch | None:
-        """Return a match that waits, is played, or was; it counts as looked at."""
+        """Return a waiting, running or finished match, or None; counts as a look at it."""
         with self._lock:
             match = self._matches.get(name)
             if match is not None:
@@ -103,12 +103,12 @@ class LiveMatches:
         room: ExitStack | None = None,
         play: Play = run_match,
     ) -> LiveMatch:
-        """Begin a match, or let it wait for a place while somebody looks at it.
+        """Begin a match, or queue it while somebody watches its page.
 
-        `visitor` is who asks, who has a third of the places at most; "" for the owner, who may have
-        all. `room` holds what its bots need: it is taken over, and left when the match is over.
-        `play` plays it, where something else has to be done with it. Raises CapacityError if too
-        many wait, and QuotaError if too many of that visitor do.
+        `visitor` is the requester, who gets at most a third of the slots; "" for the owner, who may
+        use all. `room` holds the resources of the bots: the match takes it over, and closes it at
+        its end. `play` replaces `run_match` where more has to be done. Raises CapacityError if too
+        many matches wait, and QuotaError if too many of this visitor do.
         """
         with self._lock:
             self._check(visitor, guest)
@@ -150,7 +150,7 @@ class LiveMatches:
         self.run(play())
 
     def resign(self, name: str, key: str) -> None:
-        """Give a match up for its person, who loses it; without the key nothing happens."""
+        """Resign a match for its person, who loses it; without the key, do nothing."""
         match = self._matches.get(name)
         if match is None or not match.fits(key):
             return
@@ -167,7 +167,7 @@ class LiveMatches:
         self.run(resign())
 
     def stop(self, name: str, why: str) -> None:
-        """Break a match off; afterwards nothing of it runs. One that is over stays as it is."""
+        """Abort a match and leave nothing of it running. A finished match stays as it is."""
         with self._lock:
             match = self._matches.get(name)
             if match is None or match.over:
@@ -179,7 +179,7 @@ class LiveMatches:
                 self.run(self._cancel([name]))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Let the thread of the matches do something, and wait for it."""
+        """Run a coroutine in the thread of the matches, and wait for its result."""
         if self._loop_thread is None:
             self._loop_thread = LoopThread()
         return self._loop_thread.run(work)
@@ -222,12 +222,12 @@ class LiveMatches:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _leave(self, match: LiveMatch, why: str) -> None:
-        """Take a match out of the queue."""
+        """Remove a match from the queue."""
         match.result.set_exception(Abandoned(why))
         match.room.close()
 
     def _check(self, visitor: str, guest: Guest | None) -> None:
-        """Raise an ArenaError if nobody may ask for a match now, or this visitor may not."""
+        """Raise an ArenaError if no match may be requested now, or none by this visitor."""
         if not self.is_open:
             raise UsageError("this server plays no matches")
         for match in self._waiting():
@@ -247,7 +247,7 @@ class LiveMatches:
         return [match for match in self._matches.values() if match.waits]
 
     def _admit(self) -> None:
-        """Begin the waiting matches that have a slot, and update the places of the others."""
+        """Begin waiting matches that have a slot, and update the queue positions of the others."""
         for match in self._waiting():
             leaving = self._makes_way_for(match)
             if leaving is not None:
@@ -261,7 +261,7 @@ class LiveMatches:
 
     def _makes_way_for(self, match: LiveMatch) -> list[LiveMatch] | None:
         """Return the matches to close for a waiting one; None if it gets no slot yet."""
-        # Two pools: matches of guests cannot crowd out those of the site, nor the other way round.
+        # Two pools: guests' matches cannot crowd out those of the site, nor the reverse.
         most = self._most if match.guest is None else MOST_WITH_GUESTS
         alike = [
             other for other in self._played() if (other.guest is None) == (match.guest is None)
@@ -282,7 +282,7 @@ class LiveMatches:
         return leaving
 
     def _in_the_way(self, others: Sequence[LiveMatch], bound: int) -> list[LiveMatch] | None:
-        """Return those that leave for another one where there is a bound; None if all stay."""
+        """Return the matches to close so that one more is within the bound, or None."""
         if len(others) < bound:
             return []
         yielding = [match for match in others if self._yields(match)]
@@ -298,13 +298,13 @@ class LiveMatches:
         return (match for match in self._matches.values() if match.is_played)
 
     def _of_guest(self, guest: Guest) -> list[LiveMatch]:
-        """Return the matches that are played with the bots of a guest."""
+        """Return the running matches with a guest's bots."""
         return [
             match for match in self._played() if match.guest and match.guest.owner == guest.owner
         ]
 
     def _forget(self) -> None:
-        """Forget matches that are over if there are too many, of those first who have the most."""
+        """Drop finished matches if there are too many, first of the visitor who has the most."""
         while len(self._matches) > CAPACITY:
             counts = Counter(match.visitor for match in self._matches.values())
             over = [match for match in self._matches.values() if match.over]

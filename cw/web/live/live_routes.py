@@ -1,4 +1,4 @@
-"""The pages of matches that the server plays: to watch, and to play by hand."""
+"""The pages of matches played by the server: to watch, and to play by hand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from cw.web.settings import SiteSettings
 routes = Blueprint("matches", __name__)
 
 PACES: Final[Mapping[str, float]] = {"4": 0.25, "2": 0.5, "8": 0.125, "16": 0.0625, "all": 0.0}
-"""Turns a second that may be chosen, the usual one first, and the seconds of each."""
+"""Turns per second that may be chosen, the default first, with the seconds of each turn."""
 
 ANSWER_PACE: Final = 0.5
 """Seconds until a bot's answer to a person is shown (hexagon.md, "A human against a bot")."""
@@ -56,7 +56,7 @@ NUMBER: Final = re.compile(r"\d{1,9}")
 @routes.post("/games/<game>/matches")
 @changes_the_game
 def begin(game: str) -> Response:
-    """Begin the match that a form asks for, and lead to its page."""
+    """Begin the match that a form asks for, and redirect to its page."""
     with ExitStack() as room:
         setup = read_form(game, request.form, _settings(), partial(ready, game, room))
         match = _matches().begin(
@@ -75,7 +75,7 @@ def begin(game: str) -> Response:
 
 @routes.get("/matches/<name>")
 def watch(name: str) -> Response:
-    """Return the page on which a match is watched, and played by who has the key."""
+    """Return the page for watching a match, and for playing it with its key."""
     match = _find(name)
     key = request.args.get("hand", "")
     page = render_template(
@@ -90,7 +90,7 @@ def watch(name: str) -> Response:
 
 @routes.get("/matches/<name>/document")
 def document(name: str) -> Response:
-    """Return the replay as far as it is played; with `after` what came after so many turns.
+    """Return the replay as played so far; with `after`, only what followed that many turns.
 
     202 before the start, 304 if nothing has changed.
     """
@@ -126,14 +126,14 @@ def move(name: str) -> Response:
 @routes.post("/matches/<name>/resign")
 @changes_the_game
 def resign(name: str) -> Response:
-    """Give up a match that is played by hand: it is lost."""
+    """Resign a match played by hand: it is lost."""
     _find(name)
     _matches().resign(name, request.args.get("hand", ""))
     return _json({}, 202)
 
 
 class MoveByHand(msgspec.Struct):
-    """What a page sends for an action by hand."""
+    """The body of a request to play an action by hand."""
 
     turn: int
     action: Json
@@ -145,7 +145,7 @@ def _for_pages() -> dict[str, Any]:
 
 
 def match_form(game: str) -> dict[str, Any] | None:
-    """Return what the forms of a game need; None if the server plays no matches of it."""
+    """Return what the forms of a game need; None if the server plays no matches."""
     matches, settings = _matches(), _settings()
     if not matches.is_open:
         return None
@@ -160,9 +160,9 @@ def match_form(game: str) -> dict[str, Any] | None:
 
 
 def offered_options(game: str) -> PlayOptions:
-    """Return what forms of a game offer.
+    """Return the options that the forms of a game offer.
 
-    A game with hidden information is not played by hand: its page shows all that there is.
+    A game with hidden information is not played by hand: its page shows everything.
     """
     play_options = load_play_options(game)
     hides = game_entry(game).has_hidden_information
@@ -170,7 +170,7 @@ def offered_options(game: str) -> PlayOptions:
 
 
 def opponents(game: str) -> Opponents | None:
-    """Return who is offered to a person before the built-in strategies; None where nobody is."""
+    """Return the opponents offered to a person before the built-in strategies, or None."""
     own_bots: OwnBots | None = current_app.extensions.get("own_bots")
     if own_bots is None or offered_options(game).moves is None:
         return None
@@ -178,7 +178,7 @@ def opponents(game: str) -> Opponents | None:
 
 
 def ready(game: str, room: ExitStack, choice: str) -> OwnBot:
-    """Return the bot of whoever asks that was chosen; raise UsageError if there is none."""
+    """Return the current user's chosen bot; raise UsageError if there is none."""
     own_bots: OwnBots | None = current_app.extensions.get("own_bots")
     if own_bots is None:
         raise UsageError("this server plays no bots of visitors")
@@ -187,23 +187,23 @@ def ready(game: str, room: ExitStack, choice: str) -> OwnBot:
 
 @dataclass(frozen=True, slots=True)
 class WantedMatch:
-    """What a form asks for."""
+    """The match that a form asks for."""
 
     spec: MatchSpec
     pace: float
-    """Seconds that every action of a bot takes at least."""
+    """Least seconds per action of a bot."""
     secrets: Secrets
     choices: tuple[str, ...]
-    """Who was chosen for each seat."""
+    """The choice for each seat."""
     guest: Guest | None = None
 
 
 def read_form(
     game: str, form: Mapping[str, str], settings: SiteSettings, bring: Callable[[str], OwnBot]
 ) -> WantedMatch:
-    """Read which match is wanted; raise UsageError with what is wrong.
+    """Read the requested match; raise UsageError if invalid.
 
-    `bring` gives the bot of whoever asks.
+    `bring` returns the requester's own bot.
     """
     play_options = offered_options(game)
     choices = read_seats(game, form)
@@ -225,11 +225,11 @@ def read_form(
 def seat_all(
     game: str, choices: Sequence[str], settings: SiteSettings, own_bot: OwnBot | None
 ) -> tuple[tuple[BotSpec, ...], Secrets]:
-    """Return who was chosen for each seat, and their secrets by name."""
+    """Return the bots chosen for the seats, and their secrets by name."""
     play_options = offered_options(game)
     bots: list[BotSpec] = []
     secrets: dict[str, Mapping[str, str]] = {}
-    # A program registers by its own name: the others make way.
+    # A program registers by its own name: other bots are renamed.
     reserved = [own_bot.bot] if own_bot else []
     for choice in choices:
         if own_bot and choice.startswith(OWN):
@@ -243,7 +243,7 @@ def seat_all(
 
 
 def seated(game: str, play_options: PlayOptions, choice: str, settings: SiteSettings) -> BotSpec:
-    """Return the player that was chosen for a seat; raise UsageError for one that is not there."""
+    """Return the player chosen for a seat; raise UsageError if there is no such player."""
     if choice == PERSON and play_options.moves is not None:
         return BotSpec("you", "human", "")
     opponents = {bot.name: bot for bot in settings.opponents.get(game, ())}
@@ -256,15 +256,15 @@ def seated(game: str, play_options: PlayOptions, choice: str, settings: SiteSett
 
 
 def free_name(name: str, others: list[BotSpec]) -> str:
-    """Return a name, with a number if another has it already."""
+    """Return a name, with a number if another bot has it already."""
     names = {bot.name for bot in others}
-    # Without a sign between them: not every game takes the same signs in names.
+    # No separator: games differ in the characters that names may have.
     numbered = (f"{name}{number}" for number in range(2, len(others) + 3))
     return name if name not in names else next(free for free in numbered if free not in names)
 
 
 def read_choice(choice: Choice, form: Mapping[str, str]) -> Json:
-    """Return the value of an option, the usual one if the form does not say."""
+    """Return the value of an option; the default if the form does not set it."""
     text = form.get(choice.option, str(choice.values[0]))
     for value in choice.values:
         if str(value) == text:
@@ -274,7 +274,7 @@ def read_choice(choice: Choice, form: Mapping[str, str]) -> Json:
 
 
 def read_pace(form: Mapping[str, str]) -> float:
-    """Return the seconds of an action by the pace of the form, the usual one if it says none."""
+    """Return the seconds per action for the pace of the form; the default if it sets none."""
     text = form.get("pace", next(iter(PACES)))
     if text not in PACES:
         raise UsageError(f"the pace must be one of {', '.join(PACES)}")
@@ -282,7 +282,7 @@ def read_pace(form: Mapping[str, str]) -> float:
 
 
 def read_seed(form: Mapping[str, str]) -> int:
-    """Return the seed of the form, or draw one."""
+    """Return the seed of the form, or a random one."""
     text = form.get("seed", "")
     if not text:
         return SystemRandom().randint(0, MOST_SEED)
@@ -299,7 +299,7 @@ def _find(name: str) -> LiveMatch:
 
 
 def visitor() -> str:
-    """Return who asks, for the shares of live matches; "" for the owner of the server."""
+    """Return the requester, for the shares of live matches; "" for the owner of the server."""
     if _settings().owner:
         return ""
     named: Callable[[], str] | None = current_app.extensions.get("visitor")

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for the threads of a server."""
+"""An event loop in a separate thread, for the threads of a server."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ class LoopThread:
         await self._ended.wait()
 
     def run(self, work: Coroutine[Any, Any, T], patience: float | None = PATIENCE) -> T:
-        """Let the thread do something, and wait for it so many seconds, or as long as it takes."""
+        """Run a coroutine in the thread, and return its result.
+
+        `patience` limits the wait, in seconds; None for no limit.
+        """
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(patience)
 
     def close(self) -> None:
-        """Cancel what is still done, and wait until the thread has ended."""
+        """Cancel all remaining work, and wait until the thread has ended."""
         self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join()

@@ -15,16 +15,16 @@ PERSON: Final = "human"
 BUILT_IN: Final = "builtin:"
 
 SECOND: Final = "greedy"
-"""Whom one meets after the weaker ones, which all play badly."""
+"""The next opponent after any weaker one: those all play badly."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextMatch:
-    """A match that one click begins."""
+    """A match that starts with one click."""
 
     words: str
     form: Mapping[str, str]
-    """What the form of such a match says."""
+    """The fields of its form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class NextMatches:
 
     matches: Sequence[NextMatch]
     strongest: str
-    """The opponent, if no built-in one is stronger; else ""."""
+    """The opponent if no built-in one is stronger; otherwise ""."""
 
 
 def next_matches(spec: MatchSpec, choices: Sequence[str]) -> NextMatches:
-    """Return what may follow a match that a person has played; nothing if there was none."""
+    """Return what may follow a match that a person has played; nothing for other matches."""
     if PERSON not in choices:
         return NextMatches((), "")
     opponent = built_in_of(choices)
@@ -54,14 +54,14 @@ def next_matches(spec: MatchSpec, choices: Sequence[str]) -> NextMatches:
 
 
 def built_in_of(choices: Sequence[str]) -> str:
-    """Return the built-in strategy that a person has played against; "" for other opponents."""
+    """Return the built-in strategy that a person played against; "" for other opponents."""
     others = {seat for seat in choices if seat != PERSON}
     opponent = others.pop() if len(others) == 1 else ""
     return opponent.removeprefix(BUILT_IN) if opponent.startswith(BUILT_IN) else ""
 
 
 def stronger_than(game: str, strategy: str) -> str | None:
-    """Return the next stronger built-in strategy to meet, None for the strongest."""
+    """Return the next stronger built-in strategy to meet, or None for the strongest."""
     names = list(load_strategies(game))
     stronger = names[names.index(strategy) + 1 :]
     if SECOND in stronger:
@@ -70,11 +70,11 @@ def stronger_than(game: str, strategy: str) -> str | None:
 
 
 def options_of(spec: MatchSpec) -> dict[str, str]:
-    """Return those options of a match that forms offer, as they name them."""
+    """Return the options of a match that forms offer, as form fields."""
     offered = {choice.option for choice in load_play_options(spec.game).choices}
     return {name: str(value) for name, value in spec.options.items() if name in offered}
 
 
 def seats_of(choices: Sequence[str]) -> dict[str, str]:
-    """Return who is chosen for each seat, as forms say it."""
+    """Return the choice for each seat, as form fields."""
     return {f"seat-{number}": seat for number, seat in enumerate(choices, 1)}

@@ -1,4 +1,4 @@
-"""What bots wrote to their standard error, for their owner."""
+"""The standard error of bots, for their owner."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ routes = Blueprint("outputs", __name__)
 
 @routes.get("/replays/<replay:name>/output")
 def of_replay(name: str) -> Response:
-    """Return what the bots of a replay have put out, in seat order.
+    """Return the standard error of the bots of a replay, in seat order.
 
     `{"output": [text, ...], "turns": [[[turn, text], ...], ...]}`: all of it, and by turn.
     """
@@ -35,7 +35,7 @@ def of_replay(name: str) -> Response:
 
 @routes.get("/matches/<name>/output")
 def of_match(name: str) -> Response:
-    """Return the same of a match of this server; nothing before its end."""
+    """Return the same for a match of this server; empty before its end."""
     refuse_strangers()
     matches: LiveMatches = current_app.extensions["matches"]
     match = matches.find(name)
@@ -53,7 +53,7 @@ def of_match(name: str) -> Response:
 
 
 def refuse_strangers() -> None:
-    """Refuse whoever does not own the bots: by the settings, and pages of other sites."""
+    """Reject the request unless visitors own the bots here, or if another site's page sent it."""
     settings: SiteSettings = current_app.extensions["settings"]
     if not settings.owner:
         abort(404, "this server does not show the output of bots")
@@ -61,7 +61,7 @@ def refuse_strangers() -> None:
 
 
 def answer(outputs: Sequence[Output]) -> Response:
-    """Answer with what bots have put out, shown and not obeyed."""
+    """Return the output of bots as JSON, with control characters made visible."""
     response = jsonify(
         output=[visible(output.text) for output in outputs],
         turns=[[(turn, visible(text)) for turn, text in output.parts] for output in outputs],

@@ -1,4 +1,4 @@
-"""The bots that visitors bring to matches of a site, and the opponents they are offered."""
+"""The bots that visitors bring to matches of a site, and the opponents offered to them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cw.matches.spec import Isolation
 from cw.web.live.live_match import Guest
 
 OWN: Final = "own:"
-"""How the choice of one's own bot begins in forms."""
+"""Prefix of the choice of one's own bot in forms."""
 
 
 class Link(NamedTuple):
-    """Words that lead to a page."""
+    """The text and the address of a link."""
 
     words: str
     address: str
@@ -24,35 +24,35 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A bot of one's own that a form offers."""
+    """A visitor's own bot, as offered by a form."""
 
     choice: str
     """As forms name it."""
     words: str
     problem: str = ""
-    """Why it cannot play here now, in a sentence; "" if it can."""
+    """Why it cannot play here now, as a sentence; "" if it can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opponents:
-    """Who is offered to play against by hand, before the built-in strategies."""
+    """The opponents offered for play by hand, before the built-in strategies."""
 
     training: str
     """The built-in strategy that is the training bot; "" if there is none."""
     own: tuple[Offer, ...] = ()
     chosen: str = ""
-    """The choice that the form begins with; "" for the first."""
+    """The preselected choice; "" for the first."""
     invitation: Link | None = None
-    """How to come to play with a bot of one's own; None if it is known, or cannot be done."""
+    """How to get to play with one's own bot; None if that is known or impossible."""
     tournament: str = ""
-    """The tournament to which the page belongs, so that nobody else is offered; "" for none."""
+    """The tournament whose page this is, which offers nobody else; "" for none."""
     home: Link | None = None
     """The page of that tournament."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnBot:
-    """A bot of one's own, ready to be seated."""
+    """A visitor's own bot, ready to be seated."""
 
     bot: BotSpec
     isolation: Isolation
@@ -61,13 +61,13 @@ class OwnBot:
 
 
 class OwnBots(Protocol):
-    """Knows the bots of whoever asks; part of a site that has such visitors."""
+    """Finds the bots of the current visitor; part of a site that has such visitors."""
 
     def opponents(self, game: str) -> Opponents:
-        """Return who is offered to whoever asks."""
+        """Return the opponents offered to the current visitor."""
 
     def ready(self, game: str, choice: str, room: ExitStack) -> OwnBot:
-        """Return the bot that was chosen; what it needs is put into the room.
+        """Return the chosen bot; `room` takes the resources that it needs.
 
-        Raises UsageError for one that is not there, or cannot play here now.
+        Raises UsageError if it does not exist, or cannot play here now.
         """

@@ -1,4 +1,4 @@
-"""Playing on from a turn of a match: bots take the seats, or a person one of them."""
+"""Playing on from a turn of a match: bots take the seats, or a person takes one of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ routes = Blueprint("play_on", __name__)
 @routes.post("/replays/<replay:name>/play-on")
 @changes_the_game
 def from_replay(name: str) -> Response:
-    """Begin a match with a turn of a replay, and lead to its page."""
+    """Begin a match at a turn of a replay, and redirect to its page."""
     store: ReplayStore = current_app.extensions["replay_store"]
     stored = store.find(name)
     if stored is None:
@@ -47,7 +47,7 @@ def from_replay(name: str) -> Response:
 @routes.post("/matches/<name>/play-on")
 @changes_the_game
 def from_match(name: str) -> Response:
-    """Begin a match with a turn of another match of this server, and lead to its page."""
+    """Begin a match at a turn of another match of this server, and redirect to its page."""
     matches: LiveMatches = current_app.extensions["matches"]
     match = matches.find(name)
     if match is None:
@@ -56,10 +56,10 @@ def from_match(name: str) -> Response:
 
 
 def begin(document: Callable[[], Document]) -> Response:
-    """Begin the match that the form of the request asks for, and lead to its page."""
+    """Begin the match that the form of the request asks for, and redirect to its page."""
     matches: LiveMatches = current_app.extensions["matches"]
     who = visitor()
-    # The turns up to the position are played again, which costs as much as a match.
+    # The turns up to the position are replayed, which costs as much as a match.
     with matches.shares.computing(who):
         setup = read_branch(document(), request.form, current_app.extensions["settings"])
     match = matches.begin(
@@ -71,10 +71,10 @@ def begin(document: Callable[[], Document]) -> Response:
 
 
 def read_branch(document: Document, form: Mapping[str, str], settings: SiteSettings) -> WantedMatch:
-    """Read how a match is played on; raise UsageError with what is wrong.
+    """Read how to play a match on; raise UsageError if invalid.
 
-    `turn` is how many turns stay as they were played, `seat-1` and on say who sits where, the usual
-    bot on seats that are not named, and `pace` how fast bots play among themselves.
+    `turn` is how many turns are kept as played, `seat-1` and so on are the players, the default bot
+    on seats that are missing, and `pace` is how fast bots play among themselves.
     """
     game = continuable(document).name
     turn = read_turn(form, len(document["turns"]))
@@ -93,7 +93,7 @@ def read_branch(document: Document, form: Mapping[str, str], settings: SiteSetti
 def seated_in(
     document: Document, choices: Sequence[str], settings: SiteSettings
 ) -> tuple[tuple[BotSpec, ...], Secrets]:
-    """Return who was chosen for each seat of a replay, and their secrets by name."""
+    """Return the bots chosen for the seats of a replay, and their secrets by name."""
     play_options = load_play_options(document["game"])
     bots: list[BotSpec] = []
     secrets: dict[str, Mapping[str, str]] = {}
@@ -105,12 +105,12 @@ def seated_in(
 
 
 def name_in(player: Any, name: str, others: list[BotSpec]) -> str:
-    """Return how a bot is named: where the state of a game names its players, as it does."""
+    """Return the player's name if the game names its players; otherwise a free name for the bot."""
     return player if isinstance(player, str) else free_name(name, others)
 
 
 def read_turn(form: Mapping[str, str], last: int) -> int:
-    """Return the turn of the form; raise UsageError for one that the match does not have."""
+    """Return the turn of the form; raise UsageError if the match does not have it."""
     text = form.get("turn", "")
     if NUMBER.fullmatch(text) and int(text) <= last:
         return int(text)

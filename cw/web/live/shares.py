@@ -1,4 +1,4 @@
-"""How the processor time of live matches is shared: each visitor has a part, and all together."""
+"""Shares of the processor time of live matches: one per visitor, and one for all together."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ from cw.errors import QuotaError
 from cw.server.session import Clock
 
 WHOLE: Final = 0.5
-"""Seconds of a processor that all live matches together may use in a second: pages need the rest,
-and only one thread of a Python process computes at a time."""
+"""Processor seconds per second that all live matches together may use; pages need the rest.
+
+Only one thread of a Python process computes at a time.
+"""
 
 PART: Final = 3
-"""One visitor may use a third, of the time as of the places."""
+"""One visitor may use a third of the time, and a third of the slots."""
 
 AT_ONCE: Final = 1.0
-"""Seconds that may be used before anybody has to rest, so that who plays by hand never waits."""
+"""Seconds that may be used before a rest is due, so that people who play by hand never wait."""
 
 MOST_VISITORS: Final = 1000
-"""Visitors whose use is remembered; who has used nothing for longest is forgotten first."""
+"""Most visitors whose use is remembered; the one idle for longest is forgotten first."""
 
 
 class Share:
-    """So many seconds of a processor in a second; what is used beyond them has to be rested off."""
+    """An allowance of processor seconds per second; use beyond it has to be rested off."""
 
     def __init__(self, rate: float, clock: Clock = monotonic, whole: Share | None = None) -> None:
-        """Share out `rate` seconds a second; what is used counts for the `whole` too."""
+        """Allow `rate` seconds per second; use counts for the `whole` too."""
         self._rate = rate
         self._clock = clock
         self._whole = whole
@@ -39,10 +41,10 @@ class Share:
         self._used = 0.0
         self._at = clock()
         self.busy = Lock()
-        """Taken while a request of a visitor computes for long."""
+        """Held while a long request of the visitor is computed."""
 
     def charge(self, seconds: float) -> None:
-        """Note that so many seconds were used."""
+        """Record the use of processor time."""
         with self._lock:
             self._used = self._left() + seconds
             self._at = self._clock()
@@ -50,13 +52,13 @@ class Share:
             self._whole.charge(seconds)
 
     def rest(self) -> float:
-        """Return for how many seconds nothing may be used; 0 for as good as always."""
+        """Return for how many seconds nothing may be used; almost always 0."""
         with self._lock:
             own = max(0.0, self._left() - AT_ONCE) / self._rate
         return own if self._whole is None else max(own, self._whole.rest())
 
     def _left(self) -> float:
-        """Return what has been used and not yet rested off, in seconds of a processor."""
+        """Return the use not yet rested off, in processor seconds."""
         return max(0.0, self._used - self._rate * (self._clock() - self._at))
 
 
@@ -64,7 +66,7 @@ class Shares:
     """The shares of all visitors of a server."""
 
     def __init__(self, clock: Clock = monotonic) -> None:
-        """Nobody has used anything."""
+        """Begin with all shares unused."""
         self._clock = clock
         self._whole = Share(WHOLE, clock)
         self._lock = Lock()
@@ -82,9 +84,10 @@ class Shares:
 
     @contextmanager
     def computing(self, visitor: str) -> Iterator[None]:
-        """Let a request compute for long while the block runs, one at a time of each visitor.
+        """Charge a long computation in the block to a visitor, who may run one at a time.
 
-        Raises QuotaError if another one does, or if the visitor has to rest; the owner never has.
+        Raises QuotaError if another one runs, or if the visitor has to rest. The owner is never
+        charged.
         """
         if not visitor:
             yield
@@ -107,10 +110,10 @@ class Shares:
 
 
 class MatchMeter:
-    """Measures what one match uses of a share."""
+    """Charges the use of one match to a share."""
 
     def __init__(self, share: Share) -> None:
-        """Begin with nothing."""
+        """Charge nothing yet."""
         self._share = share
         self._since: float | None = None
 
@@ -119,13 +122,13 @@ class MatchMeter:
         await asyncio.sleep(self._share.rest())
 
     def think(self, began: float) -> None:
-        """Note a thought that began at a moment of `perf_counter` and ends now."""
+        """Charge for a bot's thinking, from `began`, a time of `perf_counter`, until now."""
         self._share.charge(perf_counter() - began)
         self._since = thread_time()
 
     def turn(self) -> None:
-        """Note what was computed in the thread of the matches from the last thought to now."""
-        # Not by the clock on the wall: a person may have thought in between.
+        """Charge what the thread of the matches has computed since a bot's last thinking."""
+        # Not wall time: a person may have thought in between.
         if self._since is not None:
             self._share.charge(thread_time() - self._since)
         self._since = None

@@ -1,1 +1,1 @@
-"""Pages of replays: the list, the viewer, other forms, uploads."""
+"""Pages of replays: the list, the viewer, other formats, uploads."""

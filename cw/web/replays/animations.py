@@ -17,46 +17,47 @@ from cw.web.replays.export import drawn
 from cw.web.replays.replay_store import StoredFile
 
 SPEED: Final = 8
-"""Turns a second of an animation."""
+"""Turns per second of an animation."""
 
 PATIENCE: Final = 5.0
-"""Seconds after which an animation that nobody has asked for is given up."""
+"""Seconds without a request after which an animation is abandoned."""
 
 AGAIN: Final = 1.0
-"""Seconds after which whoever waits asks again."""
+"""Seconds after which a waiting thread asks again."""
 
 Key = tuple[str, str]
 """The name and the tag of a file."""
 
 
 class AnimationProgress(msgspec.Struct, frozen=True):
-    """How far an animation is."""
+    """The progress of an animation."""
 
     painted: int
-    """Frames."""
+    """Frames painted so far."""
     frames: int
-    """All of them, 0 as long as that is not known."""
+    """All frames; 0 while unknown."""
     ready: bool
 
 
 class Animations:
-    """Makes animations with a few processes, and keeps the last one."""
+    """Makes animations with a few processes, and caches the last one."""
 
     def __init__(self, clock: Clock) -> None:
-        """Make none yet."""
+        """Begin without an animation."""
         self._clock = clock
         self._lock = Lock()
         self._making: Making | None = None
 
     def ask(self, file: StoredFile) -> AnimationProgress:
-        """Begin the animation of a replay, or tell how far it is; who stops asking gives it up.
+        """Start the animation of a replay, or return its progress.
 
-        Raises CapacityError while another one is made, and once what went wrong with this one.
+        It is abandoned if nobody asks again. Raises CapacityError while another one is being made,
+        and once the error of this one.
         """
         return self._ask(file).progress()
 
     def find(self, file: StoredFile) -> bytes:
-        """Return the GIF file of a replay when it is made; raise as `ask` does."""
+        """Wait for the GIF file of a replay, and return it; raise as `ask` does."""
         making = self._ask(file)
         while not making.done.wait(AGAIN):
             making = self._ask(file)
@@ -78,16 +79,16 @@ class Animations:
 
 
 class Making:
-    """An animation that a thread makes."""
+    """An animation being made by a thread."""
 
     def __init__(self, key: Key, file: StoredFile, clock: Clock) -> None:
-        """Begin."""
+        """Start the thread."""
         self.key = key
         self.asked = clock()
-        """When somebody has asked for it."""
+        """When it was last asked for."""
         self.done = Event()
         self.data = b""
-        """The GIF file, b"" as long as there is none."""
+        """The GIF file, b"" until it is made."""
         self.error: ArenaError | None = None
         self._file = file
         self._clock = clock
@@ -95,7 +96,7 @@ class Making:
         Thread(target=self._make, name="animation", daemon=True).start()
 
     def progress(self) -> AnimationProgress:
-        """Return how far it is."""
+        """Return its progress."""
         return AnimationProgress(self._painted, self._frames, bool(self.data))
 
     def _make(self) -> None:
@@ -110,7 +111,7 @@ class Making:
             self.done.set()
 
     def _watched(self, images: Iterable[Image], count: int) -> Iterator[Image]:
-        """Pass images on as long as somebody waits for them."""
+        """Pass images on while somebody waits for them."""
         self._frames = count
         for image in images:
             if self._clock() - self.asked > PATIENCE:

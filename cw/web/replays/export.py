@@ -1,4 +1,4 @@
-"""A replay in other forms: with its viewer in one HTML file that needs no server, or drawn."""
+"""A replay in other formats: one HTML file with its viewer, which needs no server, or drawn."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ IMPORT: Final = re.compile(
     r'((?:^|\n)import "|(?:^|\n)(?:import|export) [^;"]* from ")((?:\.|/static/)[^"]+)"'
 )
 IMAGES: Final = "img-src data:"
-"""The part of the policy that allows frames drawn in advance."""
+"""The part of the policy that allows pre-rendered frames."""
 
 OF_PACKAGES: Final = "@"
-"""Prefix of the names of modules from packages of games."""
+"""Prefix of the names of modules from the packages of games."""
 
 
 def drawn(document: Document) -> DrawnReplay:
@@ -46,7 +46,7 @@ def drawn(document: Document) -> DrawnReplay:
 
 
 def html(document: Document, *, embedded: bool = False) -> bytes:
-    """Return the page that shows a replay; an embedded one is laid out to be a part of another."""
+    """Return the page that shows a replay; an embedded one is laid out as part of another page."""
     game = document["game"]
     modules = modules_of(game)
     style = "".join(read(asset("static") / name) for name in ("base.css", "viewer.css"))
@@ -66,7 +66,7 @@ def html(document: Document, *, embedded: bool = False) -> bytes:
 
 
 def environment(game: str) -> Environment:
-    """Return the templates of pages without a server; their viewer knows one game beside ours."""
+    """Return the templates of pages without a server; their viewer knows our games and this one."""
     templates = Environment(loader=FileSystemLoader(asset("templates")), autoescape=True)
     files = viewer_games("").get(game, {})
     module = {"module": f"cw/{module_of(game)}"} if "module" in files else {}
@@ -76,7 +76,7 @@ def environment(game: str) -> Environment:
 
 
 def modules_of(game: str) -> str:
-    """Return the import map of the viewer, with the module that the package of a game brings."""
+    """Return the import map of the viewer, with the module from the package of a game."""
     own = (module_of(game),) if viewer_file(game, MODULE) else ()
     return json.dumps({"imports": dict(bundled(asset("static"), *own))})
 
@@ -87,9 +87,9 @@ def module_of(game: str) -> str:
 
 
 def bundled(static: Path, *further: str) -> Iterator[tuple[str, str]]:
-    """Yield every module of the viewer: its import name, and its source as a data address.
+    """Yield every module of the viewer: its import name, and its source as a data URL.
 
-    `further` are modules that it loads when it needs them.
+    `further` are modules that it loads on demand.
     """
     due = [ENTRY, *further]
     names = {*due}
@@ -105,7 +105,7 @@ def bundled(static: Path, *further: str) -> Iterator[tuple[str, str]]:
 
 
 def source_of(static: Path, name: str) -> str:
-    """Return the source of a module; raise UsageError for one of a package that is not there."""
+    """Return the source of a module; raise UsageError if it does not exist."""
     if not name.startswith(OF_PACKAGES):
         file = static / name
         if file.is_file():
@@ -119,12 +119,12 @@ def source_of(static: Path, name: str) -> str:
 
 
 def named(name: str, source: str) -> str:
-    """Import by names instead of places, for a data address has no neighbours."""
+    """Import by name instead of path: a data URL has no neighbours."""
     return IMPORT.sub(lambda match: f'{match[1]}cw/{beside(name, match[2])}"', source)
 
 
 def beside(name: str, target: str) -> str:
-    """Return the name of a module from the place where another one imports it."""
+    """Return the name of a module, given the path by which another one imports it."""
     if target.startswith(STATIC):
         return target.removeprefix(STATIC)
     parts: list[str] = []
@@ -137,18 +137,18 @@ def beside(name: str, target: str) -> str:
 
 
 def data_address(source: str) -> str:
-    """Return the address that holds a module itself."""
+    """Return a module as a data URL."""
     return f"data:text/javascript;base64,{b64encode(source.encode()).decode()}"
 
 
 def policy(style: str, *scripts: str) -> str:
-    """Return the policy that lets exactly these scripts and this style run, and nothing load."""
+    """Return a policy that allows exactly these scripts and this style, and no requests."""
     allowed = " ".join(map(digest, scripts))
     return f"default-src 'none'; script-src data: {allowed}; style-src {digest(style)}; {IMAGES}"
 
 
 def digest(text: str) -> str:
-    """Return the hash of an element's text as a source of a policy."""
+    """Return the hash of an element's text, as a source for a policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 

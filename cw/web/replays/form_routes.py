@@ -1,4 +1,4 @@
-"""Downloads of replays in other forms."""
+"""Downloads of replays in other formats."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A process that paints the last turn of a replay: the file in, a PNG file out.
+"""A process that paints the last turn of a replay: reads the file, and writes a PNG file.
 
 Its argument is `dark` or `light`, for the board alone on such a page, or `card`, for a larger
-picture with who played and who won. A replay that cannot be drawn ends it with exit code 1.
+picture with the players and the winner. Exits with code 1 if the replay cannot be drawn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cw.web.replays.export import drawn
 from cw.web.replays.replay_summary import LARGEST_LISTED
 
 PATIENT = 10
-"""Niceness of the process, so that those that answer requests come first."""
+"""Niceness of the process, so that processes that answer requests come first."""
 
 
 def painted(document: Document, dark: bool) -> bytes:
@@ -26,12 +26,12 @@ def painted(document: Document, dark: bool) -> bytes:
 
 
 def card(document: Document) -> bytes:
-    """Return the last turn of a replay, with who played and who won, as a PNG file."""
+    """Return the last turn of a replay, with the players and the winner, as a PNG file."""
     return png(still(drawn(document), -1))
 
 
 def main() -> None:
-    """Paint the replay of standard input."""
+    """Paint the replay on standard input."""
     kind = sys.argv[1:]
     if sys.platform != "win32":
         os.nice(PATIENT)

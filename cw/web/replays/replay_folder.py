@@ -16,51 +16,49 @@ from cw.files import write_whole
 from cw.replays.document import Document, encode
 
 MOST_FILES: Final = 5000
-"""Most files in the folder; beyond that no more are accepted."""
+"""Most files in the folder; further replays are refused."""
 
 MOST_BYTES: Final = 1024 * 1024 * 1024
-"""Most bytes in the folder; beyond that no more are accepted."""
+"""Most bytes in the folder; further replays are refused."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A replay that is in the folder."""
+    """A replay in the folder."""
 
     name: str
     is_new: bool
-    """Whether it is new."""
+    """Whether it was not there before."""
 
 
 class ReplayFolder:
     """A folder that stores replays."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder of the store."""
+        """Save replays into a folder."""
         self._folder = folder
         self._lock = Lock()
 
     def put(self, document: Document) -> Saved:
         """Put a replay into the folder; a duplicate is stored once.
 
-        Raises CapacityError if there is no room for it, and Failure if the folder cannot be
-        written.
+        Raises CapacityError if there is no room, and Failure if the folder cannot be written.
         """
         name, packed = name_of(document), encode(document, packed=True)
         try:
             with self._lock:
                 return Saved(name, is_new=self._write(self._folder / f"{name}.json.gz", packed))
         except (OSError, Failure) as error:
-            # Where the folder is, is nothing for those who look at pages.
+            # Visitors must not learn where the folder is.
             why = getattr(error.__cause__ or error, "strerror", None)
             raise Failure(f"the server cannot write into its folder: {why}") from None
 
     def keep(self, document: Document) -> str:
-        """Put the replay of a match that is over into the folder, and return its name.
+        """Put the replay of a finished match into the folder, and return its name.
 
-        A match is not disturbed by a folder that is full or cannot be written: "" is returned
-        then, and the log says why.
+        A full or unwritable folder does not disturb a match: it returns "" and logs the reason.
         """
         try:
             return self.put(document).name
@@ -69,7 +67,7 @@ class ReplayFolder:
             return ""
 
     def _write(self, file: Path, packed: bytes) -> bool:
-        """Write a file if it is not there, and return whether it was not."""
+        """Write a file unless it exists; return whether it was written."""
         if file.exists():
             return False
         self._make_sure_of_room_for(len(packed))
@@ -86,6 +84,6 @@ class ReplayFolder:
 
 
 def name_of(document: Document) -> str:
-    """Return the name of a replay; no two have the same."""
+    """Return the unique name of a replay."""
     day = date.fromisoformat(document["date"][:10]).isoformat()
     return f"{document['game']}-{day}-{sha256(encode(document, packed=False)).hexdigest()[:16]}"

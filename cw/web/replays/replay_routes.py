@@ -61,7 +61,7 @@ def index() -> Response:
 
 
 def page_number(text: str) -> int:
-    """Read the number of a page, 1 for anything else."""
+    """Read a page number; return 1 if invalid."""
     return int(text) if NUMBER.fullmatch(text) else 1
 
 
@@ -97,7 +97,7 @@ def sent() -> bytes:
 
 @routes.get("/<replay:name>")
 def watch(name: str) -> Response:
-    """Return the page on which a replay is watched."""
+    """Return the page for watching a replay."""
     stored = _find(name)
     embedded = request.args.get("embed") == "1"
     previous, following = (None, None) if embedded else _replay_store().neighbours(name)
@@ -114,14 +114,14 @@ def watch(name: str) -> Response:
         )
     )
     if embedded:
-        # Nothing can be changed on this page, so that any site may show it.
+        # Nothing can be changed on this page, so any site may show it.
         page.headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}*"
     return page
 
 
 @routes.get("/<replay:name>/document")
 def document(name: str) -> Response:
-    """Return a replay's document, packed where the client takes that; 304 if it is unchanged."""
+    """Return a replay's document, gzipped if the client accepts that; 304 if unchanged."""
     stand = _find(name)
     packed = stand.path.name.endswith(".gz")
     if packed and "gzip" not in request.headers.get("Accept-Encoding", ""):
@@ -139,7 +139,7 @@ def document(name: str) -> Response:
 
 @routes.get("/<replay:name>/picture.png")
 def picture(name: str) -> Response:
-    """Return a small picture of a replay; 304 if it is unchanged."""
+    """Return a small picture of a replay; 304 if unchanged."""
     file, dark = _find(name), request.args.get("dark") == "1"
     answer = Response(mimetype="image/png")
     tag = f"{'dark' if dark else 'light'}-{file.tag}"

@@ -16,33 +16,33 @@ from typing import Final
 from cw.web.replays.replay_summary import ReplaySummary, Unreadable, read_summary
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
-"""What a replay may be called: no characters with a meaning in addresses or paths."""
+"""Valid names of replays: no characters with a meaning in addresses or paths."""
 
 ENDINGS: Final = (".json.gz", ".json")
 LARGEST_FILE: Final = 64 * 1024 * 1024
-"""Bytes of a file that is shown."""
+"""Most bytes of a file that is shown."""
 
 MOST_FILES: Final = 20_000
-"""Files of a folder that are listed."""
+"""Most files of a folder that are listed."""
 
 PAGE: Final = 24
-"""Replays on a page of the list."""
+"""Replays per page of the list."""
 
 PATIENCE: Final = 1.5
 """Seconds that a filter waits for unread files."""
 
 FARTHEST: Final = 50
-"""Files that are tried for the next replay, skipping those that are not replays."""
+"""Most files tried to find the next replay, as some may not be replays."""
 
 Summary = ReplaySummary | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file as it stands: when it changes, so does its tag."""
+    """A snapshot of a file; its tag changes with the file."""
 
     name: str
-    """Its name in addresses; for a file that cannot be shown, its file name."""
+    """Its name in addresses; if it cannot be shown, its file name."""
     path: Path
     tag: str
     changed: int
@@ -52,27 +52,27 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class ReplayEntry:
-    """A file of the list, and what it holds."""
+    """A file in the list, with its summary."""
 
     file: StoredFile
     summary: Summary
 
     @property
     def name(self) -> str:
-        """Return how the file is called."""
+        """Return the name of the file in addresses."""
         return self.file.name
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayFilter:
-    """Which replays are listed; "" for all."""
+    """Selects the replays to list; "" for all."""
 
     game: str = ""
     player: str = ""
-    """A part of a bot's name."""
+    """Part of a bot's name."""
 
     def fits(self, summary: Summary | None) -> bool:
-        """Return whether a file is listed; what is not a replay fits no filter."""
+        """Return whether a file is listed; files that are not replays never are."""
         if not isinstance(summary, ReplaySummary):
             return False
         player = self.player.casefold()
@@ -83,25 +83,25 @@ class ReplayFilter:
 
 @dataclass(frozen=True, slots=True)
 class ReplayPage:
-    """A page of the list, the latest files first."""
+    """A page of the list, latest files first."""
 
     entries: list[ReplayEntry]
     number: int
-    """Counted from 1."""
+    """From 1."""
     pages: int
     matching: int
-    """How many files fit the filter."""
+    """How many files match the filter."""
     total: int
     unread: int
-    """How many files a filter has not read yet."""
+    """How many files the filter has not read yet."""
 
 
 class ReplayStore:
-    """Finds replays by name and lists them; reads a file again only when it has changed."""
+    """Finds replays by name and lists them; reads a file again only if it has changed."""
 
     def __init__(self, place: Path | None, patience: float = PATIENCE) -> None:
-        """Take a folder, one file, or nothing."""
-        # Flask would look for a relative one beside its own modules.
+        """Serve a folder, one file, or nothing."""
+        # Flask would look for a relative path beside its own modules.
         self._place = None if place is None else place.absolute()
         self._patience = patience
         self._known: dict[tuple[str, str], Summary] = {}
@@ -113,7 +113,7 @@ class ReplayStore:
         return self._place is not None
 
     def find(self, name: str) -> StoredFile | None:
-        """Return the file of a replay, None if there is none of that name that can be shown."""
+        """Return the file of a replay, or None if there is none that can be shown."""
         if self._place is None or not self._place.is_dir():
             files: Iterable[StoredFile] = self.files()
         else:
@@ -122,7 +122,7 @@ class ReplayStore:
         return next((file for file in files if file.name == name and not file.problem), None)
 
     def files(self) -> list[StoredFile]:
-        """Return the files that are listed, the latest first."""
+        """Return the listed files, latest first."""
         if self._place is None:
             return []
         if self._place.is_dir():
@@ -131,7 +131,7 @@ class ReplayStore:
         return [only] if only else []
 
     def page(self, number: int, replay_filter: ReplayFilter) -> ReplayPage:
-        """Return a page of the list, the nearest one if there is none of that number."""
+        """Return a page of the list; the nearest one if the number is out of range."""
         files = self.files()
         self._forget_all_but(files)
         matching = files if replay_filter == ReplayFilter() else self._fitting(files, replay_filter)
@@ -143,7 +143,7 @@ class ReplayStore:
         return ReplayPage(entries, number, pages, len(matching), len(files), unread)
 
     def summary(self, file: StoredFile) -> Summary:
-        """Return what a file holds."""
+        """Return the summary of a file."""
         summary = self._seen(file)
         if summary is None:
             summary = Unreadable(file.problem) if file.problem else read_summary(file.path)
@@ -151,7 +151,7 @@ class ReplayStore:
         return summary
 
     def neighbours(self, name: str) -> tuple[str | None, str | None]:
-        """Return the names of the replays before and after one in the list, None for none."""
+        """Return the names of the previous and the next replay in the list, or None for each."""
         files = self.files()
         place = next((number for number, file in enumerate(files) if file.name == name), None)
         if place is None:
@@ -165,7 +165,7 @@ class ReplayStore:
 
     def _fitting(self, files: list[StoredFile], replay_filter: ReplayFilter) -> list[StoredFile]:
         if any(self._seen(file) is None for file in files):
-            # It goes on after the page has answered, so the next request finds more files read.
+            # The thread outlives the answer, so the next request finds more files read.
             reader = Thread(target=self._read_all, args=[files], daemon=True)
             reader.start()
             reader.join(self._patience)
@@ -192,7 +192,7 @@ class ReplayStore:
 def files_in(folder: Path) -> Iterator[StoredFile]:
     """Yield the files of a folder that are named like replays, MOST_FILES at most.
 
-    Of two that would have the same name in addresses, only the one that is not packed.
+    Of two with the same name in addresses, yield only the one that is not packed.
     """
     try:
         with os.scandir(folder) as entries:
@@ -208,7 +208,7 @@ def files_in(folder: Path) -> Iterator[StoredFile]:
 
 
 def file_at(path: Path) -> StoredFile | None:
-    """Look at a file of a folder; None for a hidden one, and for one of another ending."""
+    """Look at a file of a folder; return None if it is hidden or has another ending."""
     if path.name.startswith(".") or not path.name.endswith(ENDINGS):
         return None
     name = name_of(path)
@@ -219,7 +219,7 @@ def file_at(path: Path) -> StoredFile | None:
 
 
 def name_of(path: Path) -> str:
-    """Return the name under which a file is shown, "" if it is not."""
+    """Return the name under which a file is shown, or ""."""
     for ending in ENDINGS:
         name = path.name.removesuffix(ending)
         if name != path.name:
@@ -228,7 +228,7 @@ def name_of(path: Path) -> str:
 
 
 def stored_file(path: Path, name: str, problem: str = "") -> StoredFile | None:
-    """Look at what is at a place, links not followed; None if there is nothing."""
+    """Look at a path without following links; return None if nothing is there."""
     try:
         # Not `stat`: a link in the folder must not show files from elsewhere.
         status = path.lstat()
@@ -239,7 +239,7 @@ def stored_file(path: Path, name: str, problem: str = "") -> StoredFile | None:
 
 
 def problem_of(status: os.stat_result) -> str:
-    """Return why a file is not shown, "" if it is."""
+    """Return why a file is not shown, or ""."""
     if stat.S_ISLNK(status.st_mode):
         return "it is a link"
     if not stat.S_ISREG(status.st_mode):

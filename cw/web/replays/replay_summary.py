@@ -21,31 +21,31 @@ from cw.replays.ending import Ending, ending_of
 T = TypeVar("T")
 
 LARGEST_LISTED: Final = 64 * 1024 * 1024
-"""Most bytes of a replay, unpacked, that is read for the list."""
+"""Most bytes, unpacked, of a replay read for the list."""
 
 LARGEST_MEMBER: Final = 1024 * 1024
-"""Bytes of its players, and of its result."""
+"""Most bytes of its players, and of its result."""
 
 MOST_OBJECTS: Final = 5_000_000
-"""Objects in it: each of them may be a turn."""
+"""Most objects in it: each may be a turn."""
 
 MOST_PLAYERS: Final = 1000
 MOST_ROWS: Final = 4
-"""Players that the list names of a replay."""
+"""Most players of a replay that the list names."""
 
 LONGEST: Final = 64
-"""Characters of a name."""
+"""Most characters of a name."""
 
 
 class ListedPlayer(msgspec.Struct, frozen=True):
-    """A player, as far as the list shows one."""
+    """The part of a player that the list shows."""
 
     player: Player
     name: str
 
 
 class ListedTurn(msgspec.Struct, frozen=True, gc=False):
-    """A turn, of which the list shows nothing but that it was played."""
+    """A turn, which the list only counts."""
 
 
 class ReplayHead(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class ReplayHead(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class PlayerRow:
-    """A player as the list shows it."""
+    """A player's row in the list."""
 
     seat: int
     letter: str
@@ -87,7 +87,7 @@ class ReplaySummary:
 
     @property
     def rows(self) -> list[PlayerRow]:
-        """Return the players, the winner first, then by falling score; MOST_ROWS at most."""
+        """Return the players, winner first, then by descending score; MOST_ROWS at most."""
         return [self._row(seat) for seat in sorted(range(len(self.names)), key=self._order)][
             :MOST_ROWS
         ]
@@ -125,7 +125,7 @@ def read_summary(path: Path) -> ReplaySummary | Unreadable:
 
 
 def summary_of(data: bytes) -> ReplaySummary:
-    """Return what the list shows of a replay's file; raise ProtocolError if it holds none."""
+    """Return what the list shows of a replay; raise ProtocolError if the file is not one."""
     plain = unpacked(data, LARGEST_LISTED)
     if plain.count(b"{") > MOST_OBJECTS:
         raise ProtocolError(f"it has more than {MOST_OBJECTS} objects")
@@ -144,7 +144,7 @@ def summary_of(data: bytes) -> ReplaySummary:
 
 
 def small(member: msgspec.Raw) -> bytes:
-    """Return a member as it stands in the file; raise ProtocolError for a large one."""
+    """Return the raw JSON of a member; raise ProtocolError if it is too large."""
     data = bytes(member)
     if len(data) > LARGEST_MEMBER:
         raise ProtocolError(f"a member of it has more than {LARGEST_MEMBER} bytes")
@@ -152,7 +152,7 @@ def small(member: msgspec.Raw) -> bytes:
 
 
 def decoded(data: bytes, kind: type[T]) -> T:
-    """Read JSON as a value of a type; raise ProtocolError for anything else."""
+    """Decode JSON as a type; raise ProtocolError if invalid."""
     try:
         return documents.decode(data, kind)
     except msgspec.DecodeError as error:

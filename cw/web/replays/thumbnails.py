@@ -1,4 +1,4 @@
-"""The small pictures of the list of replays."""
+"""Thumbnails for the list of replays."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from cw.web.replays.replay_store import StoredFile
 from cw.web.replays.replay_summary import LARGEST_LISTED, decoded
 
 CAPACITY: Final = 300
-"""Pictures that are cached, of a few kilobytes each."""
+"""Most cached pictures, of a few kilobytes each."""
 
 LARGEST_PLAYED: Final = 3 * 1024 * 1024
 """Most bytes of a replay, unpacked, that is decoded in full at once."""
 
 MOST_DUE: Final = 48
-"""Large replays whose pictures are awaited at the same time: a page of the list, dark and light."""
+"""Most large replays waiting for pictures: a page of the list, dark and light."""
 
 LONGEST: Final = 60.0
-"""Time limit of the process for one of them, in seconds."""
+"""Time limit for painting one of them, in seconds."""
 
 PAINTER: Final = (sys.executable, "-m", "cw.web.replays.last_picture")
 
 PATIENCE: Final = 5.0
-"""Seconds that a picture waits for the others."""
+"""Seconds that a request waits for other pictures."""
 
 
 Key = tuple[str, str, bool]
@@ -40,7 +40,7 @@ Key = tuple[str, str, bool]
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """What the picture of the start is made of."""
+    """What the picture of the start is drawn from."""
 
     game: str
     players: list[dict[str, Json]]
@@ -52,28 +52,28 @@ class Thumbnail(NamedTuple):
 
     data: bytes
     lasting: bool
-    """Whether it is final; not while the end of the match is still being painted."""
+    """Whether it is final, not that of the start while the end is still being painted."""
 
 
 class Thumbnails:
-    """Paints the last turn of replays, one at a time, and remembers the latest pictures.
+    """Paints the last turn of replays, one at a time, and caches the latest pictures.
 
-    A large replay is taken apart by a process in the background; until then its start is shown.
+    A background process handles large replays; until it is done, their start is shown.
     """
 
     def __init__(self, patience: float = PATIENCE) -> None:
-        """Have no picture yet."""
+        """Begin with an empty cache."""
         self._patience = patience
         self._pictures: OrderedDict[Key, Thumbnail] = OrderedDict()
         self._painting = Lock()
         self._due: OrderedDict[Key, StoredFile] = OrderedDict()
-        """Large replays whose end is to be painted; the first one is on while there are any."""
+        """Large replays whose end is to be painted; the first is being painted."""
 
     def find(self, file: StoredFile, *, dark: bool) -> Thumbnail:
         """Return the picture of a replay, for a light or a dark page.
 
-        Raises CapacityError if others take too long, ProtocolError and UsageError for a replay that
-        cannot be drawn.
+        Raises CapacityError if other pictures take too long, and ProtocolError or UsageError if the
+        replay cannot be drawn.
         """
         if not self._painting.acquire(timeout=self._patience):
             raise CapacityError("other pictures are being painted: try again")
@@ -101,7 +101,7 @@ class Thumbnails:
             self._pictures.popitem(last=False)
 
     def _ask(self, key: Key, file: StoredFile) -> None:
-        """Schedule the end of a large replay for painting; with too many, on the next request."""
+        """Queue the end of a large replay for painting; if the queue is full, a later call does."""
         if key not in self._due and len(self._due) < MOST_DUE:
             self._due[key] = file
             if len(self._due) == 1:
@@ -109,7 +109,7 @@ class Thumbnails:
                 Thread(target=self._paint_due, args=args, name="thumbnails", daemon=True).start()
 
     def _paint_due(self, key: Key, file: StoredFile) -> None:
-        """Paint the end of a large replay, then of those that have become due."""
+        """Paint the end of a large replay, then of those queued meanwhile."""
         due: tuple[Key, StoredFile] | None = key, file
         while due is not None:
             key, file = due
@@ -120,7 +120,7 @@ class Thumbnails:
                 due = next(iter(self._due.items()), None)
 
     def _settle(self, key: Key, picture: bytes) -> None:
-        """Take the picture of a large replay; without one, that of its start stays."""
+        """Store the picture of a large replay; if painting failed, keep that of its start."""
         if picture:
             self._keep(key, Thumbnail(picture, lasting=True))
         elif key in self._pictures:
@@ -143,6 +143,6 @@ def last_picture(file: StoredFile, *, dark: bool) -> bytes:
 
 
 def beginning(plain: bytes) -> Document:
-    """Return a replay without its turns, which are not taken apart."""
+    """Return a replay without its turns, which are not parsed."""
     head = decoded(plain, Beginning)
     return msgspec.structs.asdict(head) | {"turns": [], "result": {}}

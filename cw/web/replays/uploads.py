@@ -17,7 +17,7 @@ from cw.web.replays.replay_folder import ReplayFolder, Saved
 from cw.web.replays.replay_summary import summary_of
 
 LARGEST_UNPACKED: Final = 16 * 1024 * 1024
-"""Most bytes of an accepted replay, unpacked; most replays have a tenth of it."""
+"""Most bytes of an accepted replay, unpacked; most replays have a tenth of that."""
 
 MOST_PARTS: Final = 1_500_000
 """Most characters that begin a value: a million empty lists are small but slow to parse."""
@@ -27,16 +27,15 @@ class Uploads:
     """Accepts replays one at a time, since reading a large one takes memory and time."""
 
     def __init__(self, folder: ReplayFolder) -> None:
-        """Take the folder into which they are put."""
+        """Put uploads into a folder."""
         self._folder = folder
         self._lock = Lock()
 
     def save(self, data: bytes) -> Saved:
-        """Put the replay of a file, packed or not, into the folder.
+        """Put the replay in a file, packed or not, into the folder.
 
-        Raises ProtocolError for what is not a replay, CapacityError if there is no room for it or
-        another one is just being taken in, as a thread that waited here could serve no game, and
-        Failure if the folder cannot be written.
+        Raises ProtocolError if it is not a replay, CapacityError if there is no room or another
+        upload is in progress, and Failure if the folder cannot be written.
         """
         # Refused rather than queued: the threads of the server are needed by running matches.
         if not self._lock.acquire(blocking=False):
@@ -50,7 +49,7 @@ class Uploads:
 def checked(data: bytes) -> Document:
     """Read a replay that can be listed and drawn, and whose hash is right.
 
-    Raises ProtocolError for anything else. The rules are not played again: that may take long.
+    Raises ProtocolError otherwise. The match is not replayed, as that may take long.
     """
     plain = unpacked(data, LARGEST_UNPACKED)
     # Counting bytes is cheap, and comes before the parser allocates anything.
@@ -69,7 +68,7 @@ def checked(data: bytes) -> Document:
         summary_of(encode(document, packed=False))
         fits = digest(document) == document["hash"]
         date.fromisoformat(document["date"][:10])
-    # What can be read can be too deep, or a number too long, to be written.
+    # Some values can be read, but are nested too deep, or numbers too long, to be written.
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         raise ProtocolError(f"the replay cannot be listed: {error}") from None
     if not fits:

@@ -1,1 +1,1 @@
-"""The pages on which a bot is written and tried."""
+"""The pages for writing and trying a bot."""

@@ -1,4 +1,4 @@
-"""The application of a workshop on one's own machine: its page, and the pages that it leads to."""
+"""The application of a workshop on one's own machine: its page, and the pages it links to."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from cw.workshop.project import Project
 
 
 def create_workshop(project: Project, gate: Gate, replays: Path | None = None) -> Flask:
-    """Return the application for one bot, behind its gate; whoever is done closes its desk.
+    """Return the application for one bot, behind its gate; the caller closes its desk at the end.
 
-    `replays` is the folder, or the one file, of the replays whose positions it may be tried in.
+    `replays` is the folder, or the one file, of the replays in whose positions the bot may be
+    tried.
     """
     isolation = project.isolation
     app = create_app(
@@ -48,7 +49,7 @@ def create_workshop(project: Project, gate: Gate, replays: Path | None = None) -
 
     @app.get("/")
     def home() -> Response:
-        """Lead to the workshop."""
+        """Redirect to the workshop."""
         return redirect(url_for("workshop.page", game=project.game))
 
     return app

@@ -1,4 +1,4 @@
-"""Lets in whoever holds the token, from the workshop's own pages alone: it executes code."""
+"""Admits only holders of the token, from the workshop's own pages: it executes code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flask import Flask, Response, abort, redirect, request
 TOKEN_BYTES: Final = 32
 PARAMETER: Final = "token"
 OWN_PAGES: Final = ("same-origin", "none")
-"""What browsers say in Sec-Fetch-Site of our own pages, and of an address that was typed."""
+"""Values of Sec-Fetch-Site for requests from our own pages, and for a typed address."""
 
 REFUSED: Final = (
     "this page is for whoever started the workshop: open the address that `cw workshop` printed"
@@ -21,27 +21,27 @@ REFUSED: Final = (
 
 
 class Gate:
-    """The token of one workshop, and the cookie that stands for it."""
+    """The token of one workshop, and the cookie that replaces it."""
 
     def __init__(self, host: str, token: str = "") -> None:
-        """Guard what is served at `host`, 127.0.0.1 and a port; without a token, draw one."""
+        """Guard what is served at `host`, 127.0.0.1 and a port; without a token, generate one."""
         self.host = host
         self.token = token or secrets.token_urlsafe(TOKEN_BYTES)
-        # Cookies do not know ports: two workshops of one machine have one each.
+        # Cookies ignore ports: two workshops on one machine need one each.
         self.cookie = f"workshop-{host.rpartition(':')[2]}"
         self.value = hmac.new(self.token.encode(), host.encode(), sha256).hexdigest()
 
     def guard(self, app: Flask) -> None:
-        """Ask everybody who comes, before anything else is done."""
+        """Check every request before anything else is done."""
         app.before_request(self._admit)
         app.after_request(self._close)
 
     def address(self, path: str) -> str:
-        """Return the address of a page for whoever may come."""
+        """Return the address of a page, with the token."""
         return f"http://{self.host}{path}?{urlencode({PARAMETER: self.token})}"
 
     def _admit(self) -> Response | None:
-        """Refuse, with 403, whoever does not come from here; take the token for a cookie."""
+        """Answer 403 to foreign requests and those without the cookie; trade the token for one."""
         if request.headers.get("Origin", f"http://{self.host}") != f"http://{self.host}":
             abort(403, REFUSED)
         if request.headers.get("Sec-Fetch-Site", "none") not in OWN_PAGES:
@@ -60,7 +60,7 @@ class Gate:
         return hmac.compare_digest(text.encode(), self.token.encode())
 
     def _with_cookie(self) -> Response:
-        """Lead to the same page without the token, which shall not stay in the address."""
+        """Redirect to the same page without the token, which must not stay in the address."""
         answer = redirect("/" + request.path.lstrip("/"), 303)
         answer.set_cookie(self.cookie, self.value, httponly=True, samesite="Strict")
         answer.headers["Cache-Control"] = "no-store"
@@ -68,7 +68,7 @@ class Gate:
         return answer  # type: ignore[return-value]
 
     def _close(self, response: Response) -> Response:
-        """Let no other site show a page of ours, or read an answer."""
+        """Prevent other sites from showing our pages or reading answers."""
         response.headers.setdefault("Referrer-Policy", "no-referrer")
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         response.headers["X-Frame-Options"] = "DENY"

@@ -1,4 +1,4 @@
-"""The tasks of a workshop on this machine: a run, a question, a series and a check of a bot."""
+"""The tasks of a workshop on this machine: a run, a repeated query, a series, a check of a bot."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ from cw.workshop.project import MINE, Project
 from cw.workshop.series import Series, SeriesMatch
 
 ASKING: Final = 60.0
-"""Seconds after which a bot is asked no more about a turn and all before it."""
+"""Time limit, in seconds, for asking a bot again about a turn and all turns before it."""
 
 CORES: Final = 2
-"""A series takes one core of so many: the bot is being written on the same machine."""
+"""A series uses one core out of this many: the bot is being written on the same machine."""
 
 STOPPED: Final = "you have stopped it"
 REPLACED: Final = "another run took its place"
 
 
 class OwnDesk:
-    """All that goes on with one bot."""
+    """All tasks of one bot."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class OwnDesk:
         at_once: int | None = None,
         replays: ReplayStore | None = None,
     ) -> None:
-        """Nothing goes on; `at_once` is how many matches of a series are played at once.
+        """Begin idle; `at_once` is how many matches of a series are played at once.
 
-        Runs may begin with positions of `replays`.
+        Runs may begin from positions in `replays`.
         """
         self.project = project
         self._replays = replays
@@ -81,21 +81,21 @@ class OwnDesk:
         self._check: Check | None = None
 
     def begin_run(self, wanted: WantedRun) -> Json:
-        """Begin a match in the place of the one before; without a seed, with a drawn one."""
+        """Begin a match in place of the previous one; without a seed, draw one."""
         seed = drawn() if wanted.seed is None else wanted.seed
         position = position_of(self._replay(wanted.replay), wanted.turn) if wanted.replay else None
         spec = self.project.match(wanted.opponent, wanted.seat, seed, position=position)
         return address_of(self.play(spec))
 
     def _replay(self, name: str) -> Document:
-        """Return a replay of this server; answer 404 for an unknown one."""
+        """Return a replay of this server; abort with 404 if it is unknown."""
         stored = self._replays and self._replays.find(name)
         if not stored:
             abort(404, f"there is no replay {name!r}")
         return decode(stored.path.read_bytes())
 
     def play(self, spec: MatchSpec) -> Run:
-        """Begin a match in the place of the one before, and return it."""
+        """Begin a match in place of the previous one, and return it."""
         self.end_run(REPLACED)
         exchanges = Exchanges()
         play = partial(self._build_and_play, hear={MINE: exchanges.add})
@@ -112,20 +112,20 @@ class OwnDesk:
             self.last_run.protection = protection
 
     def run(self) -> Json | None:
-        """Return how the run stands, None before the first one."""
+        """Return the state of the run, or None before the first one."""
         run = self.last_run
         return None if run is None else self.report_of(run) | address_of(run)
 
     def report_of(self, run: Run) -> dict[str, Json]:
-        """Return how a run stands, but for where its match is found."""
+        """Return the state of a run, without the address of its match."""
         return run_document(run, self._names())
 
     def turn(self, number: int) -> Json | None:
-        """Return what the bot was asked in a turn of the run, None before the first run."""
+        """Return what the bot was asked in a turn of the run, or None before the first run."""
         return None if self.last_run is None else turn_document(self.last_run, number)
 
     def end_run(self, why: str = STOPPED) -> None:
-        """End the run, and a question that is asked again; afterwards nothing of them runs."""
+        """End the run and a repeated query; afterwards nothing of them runs."""
         self._asking.stop()
         if self.last_run is not None:
             self._matches.stop(self.last_run.match.name, why)
@@ -138,7 +138,7 @@ class OwnDesk:
         self.ask(run.match.document(), player_of(run.match), turn)
 
     def ask(self, document: Document, player: Player, turn: int) -> None:
-        """Ask the bot as it is now about a turn of a match in which it was this player."""
+        """Ask the bot as it is now about a turn of a match that it played as this player."""
         self._answer = None
         isolation = self.project.isolation
         asking = Asking(document, player, self.project.bot(), turn=turn, isolation=isolation)
@@ -156,17 +156,17 @@ class OwnDesk:
         self._answer = answer
 
     def answer(self) -> Json:
-        """Return what came of the question that was asked again."""
+        """Return the result of the repeated query."""
         return ask_document(self._asking, self._answer, self._names(), self._searched)
 
     def begin_series(self, opponent: str, number: int) -> None:
-        """Begin a series in the place of the one before."""
+        """Begin a series in place of the previous one."""
         self.play_series(opponent, number, drawn(number))
 
     def play_series(
         self, opponent: str, number: int, seed: int, before: Sequence[SeriesMatch] = ()
     ) -> None:
-        """Begin a series in the place of the one before, or go on with one that was left."""
+        """Begin a series in place of the previous one, or resume one that was left."""
         self._forget_series()
         prepare = partial(Series, self.project, opponent, number, seed, before)
         self._series_work.start(self._play_series(prepare))
@@ -177,16 +177,16 @@ class OwnDesk:
         await self.last_series.play(self._at_once)
 
     def series(self) -> Json:
-        """Return how the series stands."""
+        """Return the state of the series."""
         return series_document(self._series_work, self.last_series)
 
     def series_match(self, number: int) -> bytes | None:
-        """Return the replay of a match of the series, packed; None if there is none."""
+        """Return the gzipped replay of a match of the series, or None."""
         match = self.last_series and self.last_series.find(number)
         return match.file.read_bytes() if match and match.file else None
 
     def end_series(self) -> None:
-        """Stop the series; its matches so far can be looked at."""
+        """Stop the series; its matches so far stay available."""
         self._series_work.stop()
 
     def _forget_series(self) -> None:
@@ -196,7 +196,7 @@ class OwnDesk:
         self.last_series = None
 
     def begin_check(self) -> None:
-        """Begin a check in the place of the one before."""
+        """Begin a check in place of the previous one."""
         self.end_check()
         self._check = None
         self._check_work.start(self._take_steps())
@@ -207,7 +207,7 @@ class OwnDesk:
         await self._check.run()
 
     def check(self) -> Json:
-        """Return how the check stands."""
+        """Return the state of the check."""
         return check_document(self._check_work, self._check)
 
     def end_check(self) -> None:
@@ -215,11 +215,11 @@ class OwnDesk:
         self._check_work.stop()
 
     def _names(self) -> list[str]:
-        """Return the names of the files that marks may be in."""
+        """Return the names of the files that marks may refer to."""
         return self.project.folder.names()
 
     def close(self) -> None:
-        """End all that goes on."""
+        """End all tasks."""
         self.end_run()
         self._forget_series()
         self.end_check()
@@ -233,5 +233,5 @@ def address_of(run: Run) -> dict[str, Json]:
 
 
 def drawn(number: int = 0) -> int:
-    """Return a new seed, that so many others follow."""
+    """Return a random seed that leaves room for `number` seeds after it."""
     return SystemRandom().randint(0, MOST_SEED - number)

@@ -1,4 +1,4 @@
-"""What a workshop tells its page of a run, a turn, a series and a check: JSON, shown as text."""
+"""What a workshop sends its page about a run, a turn, a series and a check: JSON, shown as text."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from cw.workshop.project import MINE
 from cw.workshop.series import Series
 
 LONGEST_TEXT: Final = 20_000
-"""Characters of a question or a problem that are shown."""
+"""Most characters shown of a query or a problem."""
 
 
 def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
-    """Return how a run stands: in words, with the output by turn and the lines it complains of."""
+    """Return the state of a run: in words, its output by turn, and the code lines that it names."""
     match, error = run.match, failure_of(run.match)
     parts = with_questions(
         output_of(match) if match.over else run.exchanges.output(),
@@ -55,7 +55,7 @@ def run_document(run: Run, files: Collection[str]) -> dict[str, Json]:
 
 
 def with_questions(parts: Sequence[tuple[int, str]], first: int) -> list[tuple[int, str]]:
-    """Return parts of an output by the numbers of the turns with which the viewer shows them.
+    """Return the parts of an output by the turns under which the viewer shows them.
 
     >>> with_questions([(0, "begins "), (1, "goes north"), (2, "stays")], 0)
     [(0, 'begins goes north'), (1, 'stays')]
@@ -68,12 +68,12 @@ def with_questions(parts: Sequence[tuple[int, str]], first: int) -> list[tuple[i
 
 
 def failure_of(match: LiveMatch) -> BaseException | None:
-    """Return why a match that is over has no result, None if it has one."""
+    """Return why a finished match has no result, or None."""
     return match.result.exception() if match.over else None
 
 
 def words_of(match: LiveMatch) -> str:
-    """Return who won and by what, or why nobody did; "" while it is played."""
+    """Return who won and how, or why nobody did; "" while the match is played."""
     if not match.over:
         return ""
     error = match.result.exception()
@@ -83,7 +83,7 @@ def words_of(match: LiveMatch) -> str:
 
 
 def fault_of(match: LiveMatch) -> dict[str, Json] | None:
-    """Return the first fault of the bot and where it made it; None if it made none, or plays on."""
+    """Return the first fault of the bot and its place; None if it made none, or plays on."""
     if not match.over or failure_of(match) is not None:
         return None
     result, number = match.result.result(), [bot.name for bot in match.spec.bots].index(MINE)
@@ -99,7 +99,7 @@ def fault_of(match: LiveMatch) -> dict[str, Json] | None:
 
 
 def output_of(match: LiveMatch) -> list[tuple[int, str]]:
-    """Return what the bot wrote to its standard error by turn; nothing before the match is over."""
+    """Return the bot's standard error by turn; empty before the match is over."""
     if match.progress is None:
         return []
     record, player = match.progress.record, player_of(match)
@@ -108,9 +108,9 @@ def output_of(match: LiveMatch) -> list[tuple[int, str]]:
 
 
 def turn_document(run: Run, turn: int) -> dict[str, Json]:
-    """Return what the bot was asked in a turn, what it answered, and what of it was wrong.
+    """Return what the bot was asked in a turn, what it answered, and its faults.
 
-    The turn is counted as in sentences; what was asked before the first one belongs to 0.
+    Turns are numbered as in sentences; queries before the first one belong to 0.
     """
     if run.match.progress is None:
         return {"turn": turn, "exchanges": [], "faults": [], "action": None}
@@ -128,7 +128,7 @@ def turn_document(run: Run, turn: int) -> dict[str, Json]:
 
 
 def exchange_document(exchange: Exchange) -> dict[str, Json]:
-    """Return a question and its answer, for pages."""
+    """Return a query and its answer, for pages."""
     fault = exchange.fault
     return {
         "question": cut(exchange.question),
@@ -139,7 +139,7 @@ def exchange_document(exchange: Exchange) -> dict[str, Json]:
 
 
 def faults_of(record: MatchRecord, player: Player, turns: Container[int]) -> list[Json]:
-    """Return what a player did wrong in turns, from 1, and what was expected."""
+    """Return a player's faults in some turns, counted from 1, and what was expected."""
     return [
         {
             "kind": noted.fault.kind,
@@ -155,7 +155,7 @@ def faults_of(record: MatchRecord, player: Player, turns: Container[int]) -> lis
 def ask_document(
     work: Work, answer: AskedAnswer | None, files: Collection[str], searched: SearchedParts
 ) -> dict[str, Json]:
-    """Return what came of a question that is asked again; `searched` is its output."""
+    """Return the result of a repeated query; `searched` is its output."""
     return {
         "answer": answer and answer_document(answer, files, searched),
         "goes_on": work.goes_on,
@@ -166,7 +166,7 @@ def ask_document(
 def answer_document(
     answer: AskedAnswer, files: Collection[str], searched: SearchedParts
 ) -> dict[str, Json]:
-    """Return an answer of today beside that of the match."""
+    """Return an answer given now, beside that of the match."""
     document = msgspec.json.decode(msgspec.json.encode(answer.to_json()))
     texts = {name: cut(document[name]) for name in ("question", "verdict", "verdict_before")}
     marks = searched.marks([(answer.turn, visible(answer.stderr))], files)
@@ -179,13 +179,13 @@ def answer_document(
 
 
 def series_document(work: Work, series: Series | None) -> dict[str, Json]:
-    """Return how the series stands."""
+    """Return the state of the series."""
     begun = {"total": 0, "matches": [], "tally": None} if series is None else series.to_json()
     return {**begun, "goes_on": work.goes_on, "trouble": visible(work.trouble)}
 
 
 def check_document(work: Work, check: Check | None) -> dict[str, Json]:
-    """Return how the check stands."""
+    """Return the state of the check."""
     steps = [] if check is None else list(check.steps)
     return {
         "steps": [
@@ -204,7 +204,7 @@ def check_document(work: Work, check: Check | None) -> dict[str, Json]:
 
 
 def cut(text: str) -> str:
-    """Return text that is shown: with its control characters visible, and cut if it is long."""
+    """Return text as it is shown: control characters visible, and cut if it is long."""
     more = len(text) - LONGEST_TEXT
     rest = f"\n... cut: {more} more characters" if more > 0 else ""
     return visible(text[:LONGEST_TEXT]) + rest

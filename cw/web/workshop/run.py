@@ -19,13 +19,13 @@ class Run:
     match: LiveMatch
     exchanges: Exchanges
     protection: str = ""
-    """How the machine is protected from the program, "" before it is started."""
+    """How the machine is protected from the program; "" before it is started."""
     searched: SearchedParts = field(default_factory=SearchedParts)
-    """Its output by turn, with the lines that it complains of."""
+    """Its output by turn, with the lines of code that it names."""
 
 
 def player_of(match: LiveMatch) -> Player:
-    """Return who the bot is to the game; raise UsageError before the match has begun."""
+    """Return the bot's player in the game; raise UsageError before the match has begun."""
     if match.progress is None:
         raise UsageError("the match has not begun")
     bots = match.progress.record.bots

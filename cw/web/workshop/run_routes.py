@@ -1,4 +1,4 @@
-"""What a workshop does with its bot: runs, questions, series and checks."""
+"""The tasks of a workshop for its bot: runs, queries, series and checks."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ NO_RUN = "nothing was run yet"
 
 
 class WantedSeries(msgspec.Struct, frozen=True):
-    """Which series a page asks for."""
+    """The series that a page asks for."""
 
     opponent: str
     matches: int
 
 
 class WantedAnswer(msgspec.Struct, frozen=True):
-    """About which turn the bot is asked again."""
+    """The turn about which the bot is asked again."""
 
     turn: Turn
 
 
 def find(game: str) -> Desk:
-    """Return the desk of a game for whoever asks."""
+    """Return the current user's desk for a game."""
     desks: FindDesk = current_app.extensions["desks"]
     return desks(game)
 
 
 @routes.post("/run")
 def run(game: str) -> Response:
-    """Begin a match of the bot in the place of the one before."""
+    """Begin a match of the bot in place of the previous one."""
     desk, wanted = find(game), body(WantedRun)
     return reply(desk.begin_run(wanted), 201)
 
 
 @routes.get("/run")
 def running(game: str) -> Response:
-    """Return how the run stands, with the output and the lines it complains of; 404 before one."""
+    """Return the state of the run, with its output and the code lines in it; 404 before one."""
     return reply(find(game).run() or abort(404, NO_RUN))
 
 
@@ -68,13 +68,13 @@ def ask(game: str) -> Response:
 
 @routes.get("/ask")
 def answer(game: str) -> Response:
-    """Return what the bot answers today, once it has."""
+    """Return what the bot answers now, once it has."""
     return reply(find(game).answer())
 
 
 @routes.post("/series")
 def begin_series(game: str) -> Response:
-    """Begin a series in the place of the one before."""
+    """Begin a series in place of the previous one."""
     desk, wanted = find(game), body(WantedSeries)
     desk.begin_series(wanted.opponent, wanted.matches)
     return reply({}, 201)
@@ -82,20 +82,20 @@ def begin_series(game: str) -> Response:
 
 @routes.get("/series")
 def series(game: str) -> Response:
-    """Return how the series stands."""
+    """Return the state of the series."""
     return reply(find(game).series())
 
 
 @routes.post("/series/stop")
 def stop_series(game: str) -> Response:
-    """End the series; its matches so far can be looked at."""
+    """End the series; its matches so far stay available."""
     find(game).end_series()
     return reply({})
 
 
 @routes.get("/series/<int:number>/document")
 def series_match(game: str, number: int) -> Response:
-    """Return the replay of a match of the series, packed."""
+    """Return the gzipped replay of a match of the series."""
     packed = find(game).series_match(number)
     if packed is None:
         abort(404, "the series has no such match")
@@ -106,14 +106,14 @@ def series_match(game: str, number: int) -> Response:
 
 @routes.post("/check")
 def begin_check(game: str) -> Response:
-    """Begin a check in the place of the one before."""
+    """Begin a check in place of the previous one."""
     find(game).begin_check()
     return reply({}, 201)
 
 
 @routes.get("/check")
 def check(game: str) -> Response:
-    """Return how the check stands."""
+    """Return the state of the check."""
     return reply(find(game).check())
 
 

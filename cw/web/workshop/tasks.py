@@ -1,4 +1,4 @@
-"""Work that goes on behind a page: one piece at a time, which ends when it is stopped."""
+"""Background work of a page: one task at a time, which ends when it is stopped."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ logger = logging.getLogger(__name__)
 
 
 class Work:
-    """A place for one piece of work; the next one replaces it."""
+    """A slot for one task; the next one replaces it."""
 
     def __init__(self, loop: LoopThread) -> None:
-        """Nothing goes on."""
+        """Begin idle."""
         self._loop = loop
         self._task: asyncio.Task[None] | None = None
         self.trouble = ""
-        """Why it ended before it was done, for people; "" if it did not."""
+        """Why the task ended early, for people; "" if it did not."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether it has begun and not ended."""
+        """Whether a task has begun and not ended."""
         return self._task is not None and not self._task.done()
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Stop what goes on, and begin."""
+        """Stop the current task, and begin another."""
         self.stop()
         self.trouble = ""
         self._loop.run(self._begin(work))
 
     def stop(self) -> None:
-        """Stop what goes on, and wait until nothing of it runs."""
+        """Stop the current task, and wait until nothing of it runs."""
         if self.goes_on:
             self._loop.run(self._end())
             self.trouble = "stopped"

@@ -34,7 +34,7 @@ from cw.workshop.series import FEWEST, MOST
 routes = Blueprint("workshop", __name__, url_prefix="/workshop")
 
 LARGEST_BODY: Final = 7 * LARGEST_FILE
-"""Bytes of a request that saves a file: JSON may take six for a character."""
+"""Most bytes of a request that saves a file: JSON may take six for a character."""
 
 NONCE_BYTES: Final = 16
 
@@ -42,7 +42,7 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""The editor puts its styles into the page, by a nonce; scripts are our files alone."""
+"""The editor adds its styles to the page with a nonce; scripts come from our files only."""
 
 CHOOSE: Final = re.compile(r"\bchoose\w*\s*\(", re.IGNORECASE)
 RETURN: Final = re.compile(r"^[ \t]*return\b", re.MULTILINE)
@@ -50,7 +50,7 @@ RETURN: Final = re.compile(r"^[ \t]*return\b", re.MULTILINE)
 
 @routes.get("/<game:game>/")
 def page(game: str) -> Response:
-    """Return the page on which a bot is written and tried."""
+    """Return the page for writing and trying a bot."""
     desk = find(game)
     nonce = secrets.token_urlsafe(NONCE_BYTES)
     project = desk.project
@@ -79,19 +79,19 @@ def page(game: str) -> Response:
 
 
 class ShownReplay(NamedTuple):
-    """A replay in whose position the bot is tried."""
+    """A replay in whose positions the bot is tried."""
 
     name: str
     document: str
-    """Where its document is read."""
+    """The address of its document."""
     page: str
-    """Where it is watched."""
+    """The address of its page."""
 
 
 def replay_in(
     arguments: Mapping[str, str], shown: Callable[[str], ShownReplay]
 ) -> ShownReplay | None:
-    """Return the replay that the address of a page names, None for none."""
+    """Return the replay named in the address of a page, or None."""
     name = arguments.get("replay", "")
     return shown(name) if NAME.fullmatch(name) else None
 
@@ -103,7 +103,7 @@ def own_replay(name: str) -> ShownReplay:
 
 
 def first_steps_in(folder: BotFolder, main: str) -> dict[str, int]:
-    """Return the lines of the main file that are worth changing first; none where it is gone."""
+    """Return the lines of the main file worth changing first; none if the file is gone."""
     try:
         return first_steps(folder.read(main).text)
     except UsageError:
@@ -111,7 +111,7 @@ def first_steps_in(folder: BotFolder, main: str) -> dict[str, int]:
 
 
 def first_steps(text: str) -> dict[str, int]:
-    """Return the lines of a main file that are worth changing first: where it chooses."""
+    """Return the lines of a main file worth changing first: where it chooses."""
     start = CHOOSE.search(text)
     answer = start and RETURN.search(text, start.end())
     places = {"choose": start, "answer": answer}
@@ -119,13 +119,13 @@ def first_steps(text: str) -> dict[str, int]:
 
 
 def line_of(place: re.Match[str]) -> int:
-    """Return the number of the line, from 1, in which something was found."""
+    """Return the number of the line, from 1, in which a match begins."""
     return place.string.count("\n", 0, place.start()) + 1
 
 
 @routes.get("/<game:game>/files")
 def files(game: str) -> Response:
-    """Return the files of the bot, each with text and digest; 304 if they are known."""
+    """Return the files of the bot, each with text and digest; 304 if unchanged."""
     desk = find(game)
     order = sorted(desk.project.folder.files(), key=desk.project.rank)
     answer = reply({"files": [file_document(file) for file in order]})
@@ -135,16 +135,16 @@ def files(game: str) -> Response:
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """What a page sends to save a file."""
+    """The body of a request to save a file."""
 
     text: str
     base: str
-    """The digest of the content that was changed; "" for a new file."""
+    """The digest of the content that was edited; "" for a new file."""
 
 
 @routes.put("/<game:game>/files/<name>")
 def save(game: str, name: str) -> Response:
-    """Save a file; 409 with what stands there where another program has changed it meanwhile."""
+    """Save a file; 409 with its current content if another program has changed it meanwhile."""
     folder = find(game).project.folder
     request.max_content_length = LARGEST_BODY
     saved = body(Saved)
@@ -161,7 +161,7 @@ def file_document(file: TextFile) -> dict[str, Json]:
 
 
 def find(game: str) -> OwnDesk:
-    """Return the desk of a game; 404 for another one."""
+    """Return the desk of a game; abort with 404 if it is not the workshop's."""
     desk: OwnDesk = current_app.extensions["desk"]
     if desk.project.game != game:
         abort(404, f"this workshop is for {desk.project.game}")
@@ -169,7 +169,7 @@ def find(game: str) -> OwnDesk:
 
 
 def body(kind: type[Any]) -> Any:
-    """Return what a request says; raise ProtocolError for anything else."""
+    """Decode the body of a request; raise ProtocolError if invalid."""
     try:
         return documents.decode(request.get_data(cache=False), kind)
     except msgspec.DecodeError as error:
@@ -182,6 +182,6 @@ def reply(document: Json, code: int = 200) -> Response:
 
 
 def fresh(answer: Response) -> Response:
-    """Let nobody store an answer."""
+    """Disable caching of an answer."""
     answer.headers["Cache-Control"] = "no-store"
     return answer

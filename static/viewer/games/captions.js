@@ -1,24 +1,24 @@
-/** Scores and moves in words of a game that the viewer cannot read: told by the server, or by the page itself. */
+/** Scores and moves as text for games that the viewer does not know, provided by the server or by the page. */
 
 import { askServer, bundleOfPage, Busy, placeOf } from "./drawings.js";
 import { showingOf } from "./installed.js";
 
-/** Turns that are asked for at once, and letters of their frames. */
+/** Maximum turns of a request, and maximum characters of their frames. */
 const AT_ONCE = 400;
 const LARGEST = 1_000_000;
 
-/** Milliseconds until a server that was busy is asked again, and how often it is. */
+/** Milliseconds before a busy server is asked again, and the number of attempts. */
 const PAUSE = 1000;
 const TRIES = 4;
 
 /** @typedef {import("../replay.js").Replay} Replay */
 
 /**
- * What is told of some turns: scores by seat, without a unit none, and words by player.
+ * The captions of some turns: scores by seat (no unit means no scores), and texts by player.
  * @typedef {{unit: string, scores: number[][], words: Record<string, string>[]}} Part
  */
 
-/** What is told of the turns of a replay, as far as it is known. */
+/** The captions of a replay, as far as they are known. */
 export class Captions {
   constructor() {
     this.unit = "";
@@ -28,7 +28,7 @@ export class Captions {
     this.words = [];
   }
 
-  /** @param {Part} part of the turns that follow those that are known */
+  /** @param {Part} part of the turns after the known ones */
   add({ unit, scores, words }) {
     this.unit = unit;
     this.scores.push(...scores);
@@ -40,9 +40,9 @@ export class Captions {
 const known = new WeakMap();
 
 /**
- * Give what is told of a replay.
+ * Return the captions of a replay.
  * @param {Replay} replay
- * @returns {Captions} an empty one where nothing is
+ * @returns {Captions} empty without any
  */
 export function captionsOf(replay) {
   const captions = known.get(replay) ?? new Captions();
@@ -51,7 +51,7 @@ export function captionsOf(replay) {
 }
 
 /**
- * Find out what is told of the turns of a replay that are new; where nobody tells it, it is shown without.
+ * Fetch the captions of new turns of a replay; if there are none, it is shown without.
  * @param {Replay} replay
  */
 export async function learnCaptions(replay) {
@@ -88,7 +88,7 @@ function nextTurns(replay, { words: { length: first } }) {
 }
 
 /**
- * Give what the page tells; the scores of turns that it does not bring are those before them.
+ * Return the captions in the page; turns without scores get the scores before them.
  * @param {import("./drawings.js").Bundle} bundle
  * @param {number} last
  * @returns {Part}

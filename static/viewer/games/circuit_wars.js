@@ -15,7 +15,7 @@ import { doing } from "../words.js";
  * @typedef {import("./game.js").Scene<Frame, Memo>} Scene
  */
 
-/** What the live game looks like: rims of points, free segments, and the last move, on light and on dark ground. */
+/** Colours of the live game: rims of points, free segments, and the last move, on light and dark backgrounds. */
 const LOOKS = {
   light: { rim: "#45544c", free: "#c3d3c9", marker: "#ffe27a" },
   dark: { rim: "#a9bbb1", free: "#34493e", marker: "#6b5a10" },
@@ -105,7 +105,7 @@ export const CIRCUIT_WARS = {
 };
 
 /**
- * Give who has drawn which segment in which turn; those of the start are nobody's.
+ * Return who drew each segment in which turn; segments of the start belong to nobody.
  * @param {Replay} replay
  * @returns {Map<string, {seat: number, turn: number}>}
  */
@@ -152,14 +152,14 @@ function drawSegment(scene, segment) {
   ctx.globalAlpha = drawn ? strength(scene, seat) : 1;
   line(ctx, segment.ends, drawn ? 0.11 : 0.025, drawn ? colour(scene, seat) : looks(scene).free);
   if (drawn && seat === 1) {
-    // A light core tells the second player apart without colour, as in the monitor.
+    // A light core identifies the second player without colour, as in the monitor.
     line(ctx, segment.ends, 0.03, inks(scene).ground);
   }
   ctx.globalAlpha = 1;
 }
 
 /**
- * Draw the segment of the last move on its marker, above the others.
+ * Draw the segment of the last move on its marker, on top.
  * @param {Scene} scene
  * @param {Segment} segment
  */
@@ -185,7 +185,7 @@ function line(ctx, [x, y, toX, toY], width, ink) {
 }
 
 /**
- * Draw the points: those at which something was drawn as rings; within an area there are none.
+ * Draw the points: rings where something was drawn, none inside an area.
  * @param {Scene} scene
  */
 function drawPoints(scene) {

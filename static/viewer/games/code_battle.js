@@ -40,16 +40,16 @@ const FLASH = "#ffffff";
 const VEIL = "#0b1118a6";
 const TRAIL = 3;
 
-/** Pixels of a bot's radius, as long as it does not grow over its neighbours for that: in tiles, at most so much. */
+/** A bot's radius in pixels, limited in tiles so that it does not cover its neighbours. */
 const UNIT = 7.2;
 const LEAST_UNIT = 0.42;
 const LARGEST_UNIT = 0.8;
 
-/** Pixels of the radius of bots and of cores on the small map of the whole board. */
+/** Radius of bots and cores on the minimap, in pixels. */
 const MINI_UNIT = 2.2;
 const MINI_CORE = 3.6;
 
-/** Tiles that a thing reaches beyond its own. */
+/** Tiles by which a drawing may exceed its own tile. */
 const REACH = 2;
 
 /** @type {import("./game.js").Game<Frame, Memo>} */
@@ -190,7 +190,7 @@ const ENDINGS = {
 };
 
 /**
- * Name those who lost their last bot in the last turn.
+ * Return the names of those who lost their last bot in the last turn.
  * @param {End} end
  * @returns {string}
  */
@@ -200,7 +200,7 @@ function lastLost({ replay, frame, turn }) {
 }
 
 /**
- * Say what decided at the turn limit: the score, or what breaks a tie.
+ * Return what decided at the turn limit: the score, or the tie-break.
  * @param {End} end
  * @returns {string}
  */
@@ -233,7 +233,7 @@ function botCounts(frame) {
 }
 
 /**
- * Count the bots that left their tile, and those that had an enemy within reach in the fight of a turn.
+ * Count the bots that left their tile, and those with an enemy within reach in the fight of a turn.
  * @param {Frame} before
  * @param {Frame} after
  * @param {Memo} memo
@@ -242,7 +242,7 @@ function botCounts(frame) {
 function deedsOf(before, after, memo) {
   const [moves, fights] = [after.players.map(() => 0), after.players.map(() => 0)];
   const then = byId(memo, before);
-  // Those that were built came after the fight.
+  // New bots were built after the fight.
   const old = after.bots.filter(({ id }) => then.has(id));
   for (const { id, row, col, owner } of old) {
     const from = then.get(id);
@@ -264,9 +264,9 @@ function wrapped(place, size) {
 }
 
 /**
- * Give how often the board lies beside itself in the picture: the torus fills it.
+ * Return how often the board is repeated in the picture: the torus fills it.
  * @param {Scene} scene
- * @returns {number[][]} boards to the right and down
+ * @returns {number[][]} offsets in boards to the right and down
  */
 function copiesInSight({ camera, frame, mini }) {
   if (mini) {
@@ -278,7 +278,7 @@ function copiesInSight({ camera, frame, mini }) {
 }
 
 /**
- * @param {number} from where the picture begins
+ * @param {number} from start of the picture
  * @param {number} length its length
  * @param {number} size the board's
  * @returns {number[]}
@@ -291,7 +291,7 @@ function copiesAlong(from, length, size) {
  * @param {Camera} camera
  * @param {number} right
  * @param {number} down
- * @returns {Camera} the same view, of a board that lies elsewhere
+ * @returns {Camera} the same view of a moved board
  */
 function movedCamera(camera, right, down) {
   return Object.assign(new Camera(), camera, { x: camera.x - right, y: camera.y - down });
@@ -318,7 +318,7 @@ function drawBoard(scene) {
 }
 
 /**
- * Give what tells whether a thing is in the picture.
+ * Return a function that says whether a thing is in the picture.
  * @param {Scene} scene
  * @returns {Visible}
  */
@@ -328,7 +328,7 @@ function pictureOf({ camera }) {
 }
 
 /**
- * Draw where the board ends, and fade what goes on beyond.
+ * Draw the edge of the board, and fade what is beyond it.
  * @param {Scene} scene
  */
 function drawEdge({ ctx, frame, camera }) {
@@ -350,7 +350,7 @@ function drawEdge({ ctx, frame, camera }) {
 function drawBot(scene, { row, col, owner }) {
   const { ctx, camera } = scene;
   const [x, y, r] = [col + 0.5, row + 0.5, unitOf(scene)];
-  // A rim of the ground keeps neighbours apart where they are larger than their tiles.
+  // A rim in the background colour separates bots larger than their tiles.
   ctx.fillStyle = GROUND;
   circle(ctx, x, y, r + 1 / camera.scale);
   ctx.fill();
@@ -404,7 +404,7 @@ function thingsAt({ frame, replay, memo }, row, col) {
 }
 
 /**
- * Give what tells whether a thing is in sight of the player whose view is shown.
+ * Return a function that says whether the player with the focus sees a thing.
  * @param {Scene} scene
  * @returns {Visible}
  */
@@ -421,7 +421,7 @@ function sightOf({ frame, focus, memo }) {
 /**
  * @param {Frame} frame
  * @param {number} slot
- * @returns {Uint8Array} 1 for every tile that the slot sees
+ * @returns {Uint8Array} 1 for every visible tile
  */
 function tilesInSight({ bots, config }, slot) {
   const { rows, cols, vision_radius2: radius2 } = config;
@@ -439,7 +439,7 @@ function tilesInSight({ bots, config }, slot) {
 
 /**
  * @param {number} radius2
- * @returns {number[][]} steps down and across that are within it
+ * @returns {number[][]} offsets down and across within it
  */
 function circleOf(radius2) {
   const most = Math.floor(Math.sqrt(radius2));
@@ -457,7 +457,7 @@ function drawWalls(scene, visible) {
   ctx.fillStyle = mini ? FAR_WALL : WALL;
   for (const [row, col] of frame.walls) {
     if (visible({ row, col })) {
-      // A little more than a tile, so that no seam is seen between two.
+      // Slightly more than a tile, to avoid seams.
       ctx.fillRect(col, row, 1.04, 1.04);
     }
   }
@@ -525,7 +525,7 @@ function circle(ctx, x, y, r) {
 }
 
 /**
- * Draw where bots were in the turns before.
+ * Draw where bots were in the previous turns.
  * @param {Scene} scene
  * @param {Visible} visible
  */
@@ -599,7 +599,7 @@ function flash(ctx, x, y) {
 }
 
 /**
- * Darken what is not seen.
+ * Darken what is not visible.
  * @param {Scene} scene
  * @param {Visible} visible
  */

@@ -5,14 +5,14 @@
  * @typedef {{rows: number, cols: number, attack_radius2: number}} Config
  */
 
-/** How much the death of a bot weighs beside one that fights. */
+/** Weight of a bot's death relative to a fighting bot. */
 const DEATH = 2;
 
-/** Squared tiles between enemies that are about to meet. */
+/** Maximum squared distance, in tiles, between enemies about to meet. */
 const NEAR2 = 100;
 
 /**
- * Give the bots that have an enemy within reach.
+ * Return the bots with an enemy within reach.
  * @template {Owned} Bot
  * @param {Bot[]} bots
  * @param {Config} config
@@ -23,8 +23,7 @@ export function fighters(bots, config) {
 }
 
 /**
- * Give the places that are worth looking at: fights and deaths, without them where enemies come near, and without
- * these all bots.
+ * Return the places worth watching: fights and deaths, otherwise approaching enemies, otherwise all bots.
  * @param {{bots: Owned[], dead: Owned[], config: Config}} frame
  * @returns {import("./game.js").Scenery[]}
  */
@@ -51,7 +50,7 @@ function placeOf({ row, col }, weight) {
  * @param {Owned} bot
  * @param {Owned[]} bots
  * @param {Config} config
- * @returns {number} squared tiles to its nearest enemy, Infinity without one
+ * @returns {number} squared distance to its nearest enemy, Infinity without one
  */
 function nearest2(bot, bots, { rows, cols }) {
   let least = Infinity;
@@ -68,7 +67,7 @@ function nearest2(bot, bots, { rows, cols }) {
  * @param {number} one
  * @param {number} other
  * @param {number} size
- * @returns {number} how far they are apart on a torus
+ * @returns {number} distance on a torus
  */
 function distanceOf(one, other, size) {
   const away = Math.abs(one - other);

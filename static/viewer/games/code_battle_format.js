@@ -1,4 +1,4 @@
-/** Code Battle's own replay format: each state from the one before it and the events of a turn. */
+/** Code Battle's own replay format: each state follows from the previous one and the events of a turn. */
 
 import { fields, isPair, isRecord, listed } from "../json.js";
 
@@ -9,7 +9,7 @@ const LONGEST_SIDE = 120;
 const MOST_TURNS = 1000;
 const MOST_PLAYERS = 6;
 
-/** Faults in a row after which a slot is asked no more. */
+/** Consecutive faults after which a slot is no longer asked. */
 const FAILURES = 10;
 
 /**
@@ -29,7 +29,7 @@ const FAILURES = 10;
  */
 
 /**
- * Give the replay that a file of the format tells, null for a file of another one.
+ * Convert a file of the format to a replay; return null for other files.
  * @param {unknown} file
  * @returns {ReplayDocument | null}
  * @throws {Error} with a sentence for the viewer
@@ -75,7 +75,7 @@ function demand(holds, problem) {
 }
 
 /**
- * Give the first state: a bot on each core, and all nodes empty.
+ * Return the first state: a bot on each core, all nodes empty.
  * @param {Record<string, unknown>} file
  * @param {number} slots
  * @returns {State}
@@ -106,7 +106,7 @@ function startOf(file, slots) {
 }
 
 /**
- * Give the turns as the viewer reads them, each with the whole state after it.
+ * Return the turns for the viewer, each with the complete state after it.
  * @param {State} start
  * @param {Record<string, unknown>[]} turns
  * @returns {ReplayDocument["turns"]}
@@ -121,7 +121,7 @@ function replayed(start, turns) {
 }
 
 /**
- * Give the state after a turn.
+ * Return the state after a turn.
  * @param {State} state
  * @param {Record<string, unknown>} turn
  * @returns {State}
@@ -155,13 +155,13 @@ function after(state, turn) {
 }
 
 /**
- * Give the bots where they have gone, all at once.
+ * Return the bots after their simultaneous moves.
  * @param {State} state
  * @param {Record<string, unknown>} turn
  * @returns {Bot[]}
  */
 function botsAfter({ bots, config }, turn) {
-  /** @type {Map<string, [number, number]>} the way of each bot that moves, by owner and tile */
+  /** @type {Map<string, [number, number]>} the step of each moving bot, by owner and tile */
   const ways = new Map();
   for (const [slot, moves] of Object.entries(fields(turn.moves))) {
     for (const { from, dir } of listed(moves).map(fields)) {
@@ -177,7 +177,7 @@ function botsAfter({ bots, config }, turn) {
 }
 
 /**
- * Give the bots that are left: each death takes one bot of its owner away.
+ * Return the remaining bots: each death removes one bot of its owner.
  * @param {Bot[]} bots
  * @param {(Tile & {owner: number})[]} dead
  * @returns {Bot[]}
@@ -194,7 +194,7 @@ function without(bots, dead) {
 }
 
 /**
- * Give the nodes after a turn: emptied ones count on from 0, and those named hold energy.
+ * Return the nodes after a turn: emptied ones count from 0 again, and the named ones hold energy.
  * @param {State} state
  * @param {Record<string, unknown>} turn
  * @returns {Node[]}
@@ -216,7 +216,7 @@ function nodesAfter({ nodes, config }, turn) {
 }
 
 /**
- * Give what bots did in a turn, as the arena's replay has it.
+ * Return the bots' actions of a turn, as in the arena's replay.
  * @param {Record<string, unknown>} turn
  * @returns {Actions}
  */
@@ -230,7 +230,7 @@ function actionsOf(turn) {
 }
 
 /**
- * Give the faults of a match, with those after which a slot is asked no more.
+ * Return the faults of a match, including the final one after which a slot is no longer asked.
  * @param {Record<string, unknown>[]} turns
  * @param {number} slots
  * @returns {ReplayDocument["faults"]}
@@ -247,7 +247,7 @@ function faultsOf(turns, slots) {
 }
 
 /**
- * Give the ranks of a file that tells a winner only.
+ * Return ranks for a file that names only a winner.
  * @param {Record<string, unknown>} result
  * @param {number} slots
  * @returns {number[]}

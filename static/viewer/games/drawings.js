@@ -1,32 +1,32 @@
-/** What the server draws of a replay, or what the page brings: fetched some turns at a time, before they are shown. */
+/** Drawings of a replay by the server or in the page, fetched some turns at a time before they are shown. */
 
 import { byId } from "../elements.js";
 import { unpacked } from "../replay.js";
 
-/** Turns that are asked for at once. */
+/** Maximum turns of a request. */
 const AT_ONCE = 16;
 
-/** Frames before a turn that its picture may show too: trails. */
+/** Earlier frames that the picture of a turn may also show, as trails. */
 const BEFORE = 3;
 
-/** Letters of the frames of one request. */
+/** Maximum characters of the frames of a request. */
 const LARGEST = 1_000_000;
 
-/** Drawings that are kept. */
+/** Maximum number of cached drawings. */
 const MOST_KEPT = 400;
 
-/** Milliseconds until a server that was busy is asked again. */
+/** Milliseconds before a busy server is asked again. */
 const PAUSE = 1000;
 
 /** @typedef {import("../replay.js").Replay} Replay */
 
-/** @typedef {{dark: boolean, player: string | null}} Look how it is drawn, and whose view; null for all there is */
+/** @typedef {{dark: boolean, player: string | null}} Look theme and view; null for everything */
 
-/** The drawings of one replay: SVG, or text. */
+/** The drawings of one replay: SVG or text. */
 export class Drawings {
   /**
    * @param {Replay} replay
-   * @param {string} address where the server draws
+   * @param {string} address address of the server's drawings
    */
   constructor(replay, address) {
     this.replay = replay;
@@ -35,15 +35,15 @@ export class Drawings {
     this.cache = new Map();
     /** @type {Set<string>} */
     this.pending = new Set();
-    /** Why a turn cannot be drawn, "" while all can. */
+    /** Why a turn cannot be drawn, or "". */
     this.trouble = "";
-    /** @type {() => void} is called when there is more to show */
+    /** @type {() => void} called when there is more to show */
     this.again = () => {};
     this.bundle = bundleOfPage();
   }
 
   /**
-   * Give the drawing of a turn; null until it is there.
+   * Return the drawing of a turn, or null until it has arrived.
    * @param {number} turn
    * @param {Look} look
    * @returns {string | null}
@@ -59,7 +59,7 @@ export class Drawings {
   }
 
   /**
-   * Take in the drawings of a turn and of those after it.
+   * Fetch the drawings of a turn and of the following ones.
    * @param {number} turn
    * @param {Look} look
    */
@@ -83,7 +83,7 @@ export class Drawings {
   }
 
   /**
-   * Give the turns that are to be asked for: neighbours, as many as a request may hold.
+   * Return the consecutive turns to request, as many as a request may hold.
    * @param {number} turn
    * @param {Look} look
    * @returns {number[]} none while they are being fetched
@@ -114,7 +114,7 @@ export class Drawings {
   }
 
   /**
-   * Let the server draw.
+   * Request drawings from the server.
    * @param {number[]} turns
    * @param {Look} look
    * @returns {Promise<string[]>}
@@ -134,15 +134,15 @@ function keyOf(turn, { dark, player }) {
   return JSON.stringify([turn, dark, player]);
 }
 
-/** A server that draws for others: it may be asked again. */
+/** The server is busy with other drawings: ask again. */
 export class Busy extends Error {}
 
 /**
- * Ask the server for what the page cannot tell of turns.
+ * Request data about turns from the server.
  * @param {string} address
  * @param {Replay} replay
- * @param {number[]} turns neighbours
- * @param {Record<string, unknown>} wanted what of them
+ * @param {number[]} turns consecutive
+ * @param {Record<string, unknown>} wanted what to return
  * @returns {Promise<any>}
  * @throws {Error} with a sentence for the viewer
  */
@@ -167,13 +167,13 @@ export async function askServer(address, replay, turns, wanted) {
 }
 
 /**
- * What a page without a server brings: some turns, drawn for each look, and their captions.
+ * Data in a page without a server: some turns, drawn for each look, and their captions.
  * @typedef {{turns: number[], drawn: Record<string, string[]>, captions: import("./captions.js").Part}} Bundle
  */
 
 /**
- * Give the drawings that stand in the page.
- * @returns {Promise<Bundle> | null} null where the server is asked
+ * Return the drawings in the page.
+ * @returns {Promise<Bundle> | null} null if the server provides them
  */
 export function bundleOfPage() {
   const data = byId("frames-data");
@@ -185,7 +185,7 @@ export function bundleOfPage() {
 }
 
 /**
- * Give drawings of the page; of turns that it does not bring, those before them.
+ * Return drawings in the page; a missing turn gets the drawing before it.
  * @param {Bundle} bundle
  * @param {number[]} turns
  * @param {Look} look
@@ -194,7 +194,7 @@ export function bundleOfPage() {
  */
 function fromPage({ turns: known, drawn }, turns, { dark, player }) {
   const theme = dark ? "dark" : "light";
-  // Where players see everything, there are no drawings for each of them.
+  // If players see everything, they have no drawings of their own.
   const own = Object.keys(drawn).length > 2 && player !== null;
   const drawings = drawn[`${own ? player : ""} ${theme}`];
   if (!drawings) {
@@ -206,7 +206,7 @@ function fromPage({ turns: known, drawn }, turns, { dark, player }) {
 /**
  * @param {number[]} known turns, in ascending order
  * @param {number} turn
- * @returns {number} the place among them of a turn, or of the one before it
+ * @returns {number} the index of a turn, or of the one before it
  */
 export function placeOf(known, turn) {
   return Math.max(0, known.findLastIndex((start) => start <= turn));

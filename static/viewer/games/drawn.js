@@ -1,4 +1,4 @@
-/** A game without a module of its own: the viewer shows what the server draws of it, a picture or a text. */
+/** A game without a module of its own: the viewer shows the server's drawing, a picture or a text. */
 
 import { write, inks } from "../drawing.js";
 import { actionWords } from "../outline.js";
@@ -7,10 +7,10 @@ import { captionsOf } from "./captions.js";
 import { Drawings } from "./drawings.js";
 import { scoresOfFrames } from "./plain.js";
 
-/** Cells of the longer side of a picture. */
+/** Cells along the longer side of a picture. */
 const SIDE = 10;
 
-/** Letters of an action that are told. */
+/** Maximum length of an action's text. */
 const LONGEST = 140;
 
 /** @typedef {import("./game.js").Replay} Replay */
@@ -18,7 +18,7 @@ const LONGEST = 140;
 /** @typedef {import("./installed.js").Showing} Showing */
 
 /**
- * Give what shows a game that the server draws.
+ * Return a game that shows the server's drawings.
  * @param {Replay} replay
  * @param {Showing} showing
  * @returns {Game}
@@ -30,7 +30,7 @@ export function drawnGame(replay, { drawing, frames }) {
 }
 
 /**
- * Give what is told of a replay by its documents alone.
+ * Return the parts of a game that need only its documents.
  * @param {Replay} replay
  * @returns {Pick<Game, "measures" | "happened" | "events" | "spotAt">}
  */
@@ -82,13 +82,13 @@ function asPicture(drawings) {
   };
 }
 
-/** The pictures of turns, ready to be drawn. */
+/** The pictures of turns, decoded. */
 class Pictures {
   /** @param {Drawings} drawings */
   constructor(drawings) {
     this.drawings = drawings;
     this.extent = { width: SIDE, height: SIDE };
-    /** @type {HTMLImageElement | null} what is shown until the picture of a turn is there */
+    /** @type {HTMLImageElement | null} shown until the picture of a turn has arrived */
     this.latest = null;
     this.source = "";
     /** @type {string | null} */
@@ -96,7 +96,7 @@ class Pictures {
   }
 
   /**
-   * Give the picture of a turn, or the latest one while that is not there: never one of another view.
+   * Return the picture of a turn, or the latest one until it has arrived, but never one of another view.
    * @param {number} turn
    * @param {import("./drawings.js").Look} look
    * @returns {HTMLImageElement | null}

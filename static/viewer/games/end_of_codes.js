@@ -27,19 +27,19 @@ import { doing, listedNames } from "../words.js";
 /** @type {Record<string, [number, number]>} right and down */
 const STEPS = { north: [0, -1], east: [1, 0], south: [0, 1], west: [-1, 0] };
 
-/** Pixels of a cell from which on creatures have letters, and rings that show hit points. */
+/** Minimum cell size in pixels for letters and hit-point rings. */
 const CLOSE = 20;
 
-/** Pixels of a cell from which on the grid, attacks and deaths are drawn. */
+/** Minimum cell size in pixels for the grid, attacks and deaths. */
 const LINED = 5;
 
-/** Pixels of a cell from which on marks can be told apart. */
+/** Minimum cell size in pixels for recognisable marks. */
 const SHAPED = 5;
 
 /** Rounds over which the cross of a death fades. */
 const FADING = 3;
 
-/** Levels of hit points that are told apart by how strong a colour is. */
+/** Levels of hit points distinguished by colour strength. */
 const LEVELS = 4;
 
 /** @type {import("./game.js").Game<Frame, Memo>} */
@@ -117,7 +117,7 @@ export const END_OF_CODES = {
         const deeds = [moves ? countOf(moves, "move") : "", attacks ? countOf(attacks, "attack") : ""].filter(Boolean);
         const parts = [deeds.join(", ") || "idle"];
         parts.push(hits ? `lost ${countOf(hits, "hit point")}` : "", died ? `${died} died` : "");
-        // Of the dead, a row has no room to tell the hit points too.
+        // A row has no room for the hit points of the dead too.
         const short = died ? [`${died} died`, ...deeds] : [parts[0], hits ? `lost ${hits}` : ""];
         return { seat: index, text: parts.filter(Boolean).join("; "), short: short.filter(Boolean).join("; ") };
       });
@@ -167,7 +167,7 @@ const ENDINGS = {
 };
 
 /**
- * Name those who lost their last creature in the round of a frame.
+ * Return the names of those who lost their last creature in the round of a frame.
  * @param {Frame} frame
  * @param {Replay} replay
  * @returns {string} "" for nobody
@@ -177,7 +177,7 @@ function fallenIn({ players, round }, replay) {
 }
 
 /**
- * Give what the line of turns says of deaths, and how much they weigh.
+ * Return the text and weight of deaths on the line of turns.
  * @param {string[]} exits who is out
  * @param {{died: number}[]} fallen
  * @param {Frame} before
@@ -190,7 +190,7 @@ function shortOf(exits, fallen, before) {
 }
 
 /**
- * Give what a player's creatures were told to do.
+ * Return the orders to a player's creatures.
  * @param {unknown} action
  * @returns {Record<string, unknown>[]}
  */
@@ -199,7 +199,7 @@ function intentsOf(action) {
 }
 
 /**
- * Add up a number of every living creature, by player.
+ * Sum up a number over the living creatures of each player.
  * @param {Frame} frame
  * @param {Replay} replay
  * @param {(creature: Creature) => number} measure
@@ -216,7 +216,7 @@ function summed(frame, replay, measure) {
 }
 
 /**
- * Count the creatures that died and the hit points that were lost in a round, by player.
+ * Count the deaths and lost hit points of a round, by player.
  * @param {Frame} before
  * @param {Frame} after
  * @param {Replay} replay
@@ -236,7 +236,7 @@ function differences(before, after, replay) {
 }
 
 /**
- * Give the living creatures of a frame by cell, and all by id.
+ * Return the living creatures of a frame by cell, and all creatures by id.
  * @param {Memo} memo
  * @param {Frame} frame
  * @returns {Index}
@@ -290,7 +290,7 @@ function drawLarge(scene, living) {
 }
 
 /**
- * Draw creatures that are too small for letters, pixel by pixel: thousands of them take no time so.
+ * Draw creatures too small for letters, pixel by pixel, which is fast for thousands of them.
  * @param {Scene} scene
  * @param {Creature[]} living
  */
@@ -314,7 +314,7 @@ function drawSmall(scene, living) {
 }
 
 /**
- * Give the pixels on which small marks are put, as many as the picture has.
+ * Return the pixel layer for small marks, at the resolution of the picture.
  * @param {Scene} scene
  * @returns {Layer}
  */
@@ -331,7 +331,7 @@ function layerOf({ ctx: { canvas: { width, height } }, memo, mini }) {
 }
 
 /**
- * Put a small mark into the pixels.
+ * Copy a small mark into the pixels.
  * @param {Layer} layer
  * @param {Uint32Array} stamp
  * @param {number} pixels its width
@@ -349,7 +349,7 @@ function press({ image: { width, height }, words }, stamp, pixels, left, top) {
 }
 
 /**
- * Give the pixels of a small mark.
+ * Return the pixels of a small mark.
  * @param {Scene} scene
  * @param {number} seat
  * @param {number} level of hit points, from 0
@@ -399,7 +399,7 @@ function hidden(width, height) {
 }
 
 /**
- * Draw a cross where creatures died, which fades over the next rounds.
+ * Draw crosses where creatures died, fading over the next rounds.
  * @param {Scene} scene
  */
 function drawDeaths(scene) {
@@ -415,7 +415,7 @@ function drawDeaths(scene) {
 }
 
 /**
- * Give the creatures that died in a round; frames are compared once, for making one of long ago takes time.
+ * Return the creatures that died in a round; cached, as computing an old frame takes long.
  * @param {Scene} scene
  * @param {number} turn
  * @returns {Creature[]}

@@ -1,17 +1,17 @@
-/** What the viewer knows of a game. */
+/** What the viewer knows about a game. */
 
 /**
  * @typedef {import("../drawing.js").Spot} Spot
- * @typedef {{seat: number, text: string, short?: string}} Happening what a player did in a turn; `short` is for where
- *   there is little room
+ * @typedef {{seat: number, text: string, short?: string}} Happening what a player did in a turn; `short` is for
+ *   narrow places
  * @typedef {{
  *   turn: number, kind: "capture" | "death" | "lead" | "fault" | "end", text: string, short?: string, weight?: number,
- * }} Event what the line of turns marks; `short` is for where there is little room, and `weight` tells how decisive it
- *   was: about the part of all there is that it changed, in hundredths
+ * }} Event what the line of turns marks; `short` is for narrow places, and `weight` says how decisive it was:
+ *   roughly the percentage of everything that it changed
  */
 
 /**
- * What is drawn, and where.
+ * What to draw, and where.
  * @template [Frame=unknown]
  * @template [Memo=unknown]
  * @typedef {import("../drawing.js").Scene<Frame, Memo>} Scene
@@ -23,7 +23,7 @@
  */
 
 /**
- * A turn with the frames around it; before the first one there is none, and both are the start.
+ * A turn with the frames around it; before the first one both frames are the start.
  * @template [Frame=unknown]
  * @template [Memo=unknown]
  * @typedef {{
@@ -33,7 +33,7 @@
  */
 
 /**
- * A place that is worth looking at, in cells of the board; the weight says how much beside others.
+ * A place worth watching, in cells of the board, with its relative weight.
  * @typedef {{x: number, y: number, weight: number}} Scenery
  */
 
@@ -46,35 +46,35 @@
  */
 
 /**
- * What a game's module gives. The viewer hands frames and memos on without looking into them.
+ * The interface of a game's module. The viewer passes frames and memos on without interpreting them.
  * @template [Frame=any]
  * @template [Memo=any]
  * @typedef {object} Game
- * @property {Measure<Frame>[]} measures the first is what cards show large
- * @property {Measure<Frame>[]} [criteria] what decides who leads, the weightiest first; else the first of `measures`
+ * @property {Measure<Frame>[]} measures the first is shown large on cards
+ * @property {Measure<Frame>[]} [criteria] what decides who leads, in order of weight; default: the first of `measures`
  * @property {(frame: Frame) => number} [total] how much of the first measure there is to share
- * @property {(frame: Frame) => import("../replay.js").Player | null} [mover] who is to move; not where all act at once
- * @property {string[]} legend what the picture shows, a sentence for each of its parts
+ * @property {(frame: Frame) => import("../replay.js").Player | null} [mover] who moves next; absent if all act at once
+ * @property {string[]} legend a sentence for each part of the picture
  * @property {boolean} [fog] whether a player sees only a part of the board
- * @property {boolean} [night] whether the ground is dark in the light theme too
- * @property {boolean} [moves] whether the picture moves while nothing happens
- * @property {boolean} [wraps] whether the picture goes on beyond the edges of the board
- * @property {boolean} [numbered] whether coordinates are shown unless they are switched off
- * @property {(replay: Replay<Frame>) => Memo} [prepare] gives `memo`
- * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] takes new turns of a running match into `memo`
+ * @property {boolean} [night] whether the background is dark in the light theme too
+ * @property {boolean} [moves] whether the picture is animated within a turn
+ * @property {boolean} [wraps] whether the board wraps around
+ * @property {boolean} [numbered] whether coordinates are shown by default
+ * @property {(replay: Replay<Frame>) => Memo} [prepare] returns `memo`
+ * @property {(memo: Memo, replay: Replay<Frame>) => void} [grow] adds new turns of a running match to `memo`
  * @property {(frame: Frame, before: Frame, turn: number) => import("../outline.js").Line[]} [lines] shows the frame as
  *   text, in place of a picture
- * @property {boolean} [isBoard] whether these lines are a board, whose characters stand below each other
- * @property {(again: () => void) => void} [listen] is told what to call when more of the turn can be shown
+ * @property {boolean} [isBoard] whether these lines are a board, with aligned characters
+ * @property {(again: () => void) => void} [listen] takes a callback for when more of the turn can be shown
  * @property {(frame: Frame) => {width: number, height: number}} extent of the board in cells
- * @property {(frame: Frame) => Scenery[]} [scenery] what a camera follows on a board that goes on beyond its edges
+ * @property {(frame: Frame) => Scenery[]} [scenery] what a camera follows on a board that wraps around
  * @property {(scene: Scene<Frame, Memo>) => void} draw
  * @property {(scene: Scene<Frame, Memo>, x: number, y: number) => Spot | null} spotAt
  * @property {(moment: Moment<Frame, Memo>) => Happening[]} happened
  * @property {(moment: Moment<Frame, Memo>) => Omit<Event, "turn">[]} events
- * @property {(end: import("../ending.js").End<Frame>) => string} [ending] says why a match ended and by what it was won;
- *   "" where the plain words do
- * @property {(frame: Frame, replay: Replay<Frame>) => string} describe the board for those who do not see it
+ * @property {(end: import("../ending.js").End<Frame>) => string} [ending] returns why a match ended and what decided it;
+ *   "" if the default text will do
+ * @property {(frame: Frame, replay: Replay<Frame>) => string} describe the board for people who cannot see it
  */
 
 import { drawnGame } from "./drawn.js";
@@ -95,7 +95,7 @@ const GAMES = new Map(/** @type {[string, Game][]} */ ([
 ]));
 
 /**
- * Give what shows the game of a replay.
+ * Return the module that shows the game of a replay.
  * @param {Replay} replay
  * @returns {Game}
  */

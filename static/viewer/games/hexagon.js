@@ -18,7 +18,7 @@ import { doing } from "../words.js";
 const PITCH = Math.sqrt(3) / 2;
 const RADIUS = 1 / Math.sqrt(3);
 
-/** Captured chips before the scrubber marks a move. */
+/** Captured chips from which the scrubber marks a move. */
 const MANY = 3;
 
 /** @type {import("./game.js").Game<Frame>} */
@@ -120,7 +120,7 @@ export function middle(row, col) {
 }
 
 /**
- * Give the first column of a row that is on the board, and how many there are.
+ * Return the first column of a row on the board, and the number of columns.
  * @param {number} size
  * @param {number} row
  * @returns {[number, number]}
@@ -145,14 +145,14 @@ function eachCell(size, visit) {
 }
 
 /**
- * Give the cell whose hexagon holds a place.
+ * Return the cell whose hexagon contains a point.
  * @param {number} size
  * @param {number} x
  * @param {number} y
  * @returns {Cell | null}
  */
 export function cellAt(size, x, y) {
-  // The hexagon that holds a place is the one whose middle is nearest.
+  // It is the hexagon whose middle is nearest.
   /** @type {Cell | null} */
   let best = null;
   let least = RADIUS;
@@ -216,7 +216,7 @@ function drawMove(scene) {
     }
     ctx.setLineDash([]);
     ring(ctx, to[0], to[1], 0.42);
-    // A chip that jumped leaves its cell; one that multiplied stays.
+    // A dashed line for a jump, which empties its cell; a solid one for a chip that multiplied.
     ctx.setLineDash(isJump(frame, from) ? [0.16, 0.12] : []);
     const [start, end] = shortened(middle(from[0], from[1]), middle(to[0], to[1]));
     arrow(ctx, start, end, 0.09);
@@ -302,7 +302,7 @@ function captured(before, after, player) {
 }
 
 /**
- * Count the cells that are not stones and can have chips.
+ * Count the cells other than stones, which can hold chips.
  * @param {Frame} frame
  * @returns {number}
  */

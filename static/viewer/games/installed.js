@@ -1,17 +1,17 @@
-/** Games of other packages: what the page says of them, and the modules that they bring. */
+/** Games of other packages: their settings in the page, and their modules. */
 
 import { byId } from "../elements.js";
 
 /** @typedef {import("./game.js").Game} Game */
 
 /**
- * What a module of a game gives: how it is shown, and how moves are made on its board.
+ * The exports of a game's module: how it is shown, and how moves are made on its board.
  * @typedef {{GAME?: Game, MOVER?: import("../play/play.js").Mover}} Module
  */
 
 /**
- * How the page lets a game be shown: its title, the words for its ends, the number of its first turn, and the module at
- * an address, or what the server draws at one.
+ * How the page shows a game: its title, the texts for its ends, the number of its first turn, and the address of its
+ * module or of the server's drawings.
  * @typedef {{title?: string, reasons?: Record<string, string>, first?: number, module?: string, drawing?: "svg" | "text", frames?: string}} Showing
  */
 
@@ -19,9 +19,9 @@ import { byId } from "../elements.js";
 const modules = new Map();
 
 /**
- * Give how a game of another package is shown on this page.
+ * Return how this page shows a game of another package.
  * @param {string} game
- * @returns {Showing} with nothing in it for any other game
+ * @returns {Showing} empty for any other game
  */
 export function showingOf(game) {
   /** @type {Record<string, Showing>} */
@@ -30,7 +30,7 @@ export function showingOf(game) {
 }
 
 /**
- * Load the module of a game, if it brings one; without it the game is shown as one that has none.
+ * Load the module of a game, if it has one; otherwise the game is shown without.
  * @param {string} game
  */
 export async function loadModule(game) {
@@ -44,7 +44,7 @@ export async function loadModule(game) {
 }
 
 /**
- * Give the module of a game that was loaded; an empty one where there is none.
+ * Return the loaded module of a game, or an empty one.
  * @param {string} game
  * @returns {Module}
  */

@@ -20,7 +20,7 @@ import { doing, listedNames } from "../words.js";
 const ARROWS = { "-1,0": "up", "1,0": "down", "0,-1": "left", "0,1": "right", "-1,-1": "up-left",
   "-1,1": "up-right", "1,-1": "down-left", "1,1": "down-right" };
 
-/** Squares that are taken from others in one turn before the scrubber marks it. */
+/** Squares taken from others in one turn from which the scrubber marks it. */
 const MANY = 3;
 
 /** @type {import("./game.js").Game<Frame>} */
@@ -134,7 +134,7 @@ function owned(frame, replay) {
 }
 
 /**
- * Count what everybody has painted in a turn: nobody's squares, and others'.
+ * Count what each player painted in a turn: free squares, and other players' squares.
  * @param {Replay} replay
  * @param {Frame} before
  * @param {Frame} after
@@ -229,7 +229,7 @@ function streak(scene, seat, [x, y], [across, down], reach) {
 }
 
 /**
- * Give how far a shot is known to have flown: to the last square that changed its colour.
+ * Return how far a shot visibly flew: to the last square that changed its colour.
  * @param {Frame} frame
  * @param {Frame} before
  * @param {string} player

@@ -1,15 +1,15 @@
-/** A game of which the viewer knows nothing: what its frames say is shown as text. */
+/** A game unknown to the viewer: its frames are shown as text. */
 
 import { isRecord } from "../json.js";
 import { actionWords, linesOf } from "../outline.js";
 
-/** Letters of an action that are told. */
+/** Maximum length of an action's text. */
 const LONGEST = 140;
 
 /** @typedef {import("./game.js").Replay} Replay */
 
 /**
- * Give what shows a game that has no module of its own.
+ * Return a game without a module of its own.
  * @param {Replay} replay
  * @returns {import("./game.js").Game<unknown, null>}
  */
@@ -33,7 +33,7 @@ export function plainGame(replay) {
 }
 
 /**
- * Give the measure of the scores that frames tell, if they do.
+ * Return a measure for the scores in the frames, if any.
  * @param {Replay} replay
  * @returns {import("./game.js").Game["measures"]}
  */
@@ -43,7 +43,7 @@ export function scoresOfFrames(replay) {
 }
 
 /**
- * Give the scores that a frame tells, if it does: as `scores`, or as `score` of its `players`.
+ * Return the scores in a frame, if any: as `scores`, or as `score` of its `players`.
  * @param {unknown} frame
  * @param {Replay} replay
  * @returns {number[] | null} of all players

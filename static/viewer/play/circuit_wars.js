@@ -1,9 +1,9 @@
-/** Circuit Wars by hand: a click on a segment draws it. */
+/** Circuit Wars by hand: click a segment to draw it. */
 
 import { allSegments, condition, keyOf } from "../../monitor/geometry.js";
 import { colour } from "../drawing.js";
 
-/** How far from a segment a click may be, in squares. */
+/** Maximum distance of a click from a segment, in squares. */
 const NEAR = 0.3;
 
 /**
@@ -57,7 +57,7 @@ export const CIRCUIT_WARS = {
 };
 
 /**
- * Draw the segment that a move would draw.
+ * Preview the segment of a move.
  * @param {import("../drawing.js").Scene} scene
  * @param {Turn} turn
  * @param {number[]} ends
@@ -76,7 +76,7 @@ function drawChoice(scene, turn, [x, y, toX, toY]) {
 }
 
 /**
- * Give the free segment at a place.
+ * Return the free segment at a position.
  * @param {Turn} turn
  * @param {import("./play.js").Place} place
  * @returns {Found | null}
@@ -88,7 +88,7 @@ function segmentAt({ frame, moves }, place) {
 }
 
 /**
- * Give the segment that is nearest to a place.
+ * Return the segment nearest to a position.
  * @param {number} size
  * @param {import("./play.js").Place} place
  * @returns {import("../../monitor/geometry.js").Segment | null} null if none is near

@@ -1,4 +1,4 @@
-/** Hexagon by hand: a chip is dragged, or clicked and then its target. */
+/** Hexagon by hand: drag a chip, or click it and then its target. */
 
 import { disc, inks } from "../drawing.js";
 import { cellAt, middle } from "../games/hexagon.js";
@@ -82,7 +82,7 @@ function targets({ moves, pick }) {
 }
 
 /**
- * Say why a chip cannot be taken up.
+ * Return why a chip cannot be picked up.
  * @param {Turn} turn
  * @param {Cell | null} cell
  * @returns {string} "" if it can
@@ -102,11 +102,11 @@ function noChip({ frame, moves, replay, seat }, cell) {
 }
 
 /**
- * Say why a chip cannot go to a cell.
+ * Return why a chip cannot go to a cell.
  * @param {Turn} turn
  * @param {Cell} pick
  * @param {Cell | null} cell
- * @returns {string} "" if it can, or is only put down or exchanged for another one
+ * @returns {string} "" if it can, or if it is only put down or exchanged for another one
  */
 function noTarget(turn, pick, cell) {
   if (cell === null) {
@@ -126,7 +126,7 @@ function noTarget(turn, pick, cell) {
 }
 
 /**
- * Mark where a chip may go: a disc beside it, a ring where it would jump.
+ * Mark a possible target of a chip: with a disc if adjacent, with a ring if it would jump.
  * @param {import("../drawing.js").Scene} scene
  * @param {Cell} from
  * @param {Cell} cell
@@ -158,7 +158,7 @@ function ring(ctx, [row, col], r) {
 }
 
 /**
- * Give the move of the picked chip to a cell.
+ * Return the move of the picked chip to a cell.
  * @param {Turn} turn
  * @param {Cell | null} cell
  * @returns {Move | null} null if there is none

@@ -1,4 +1,4 @@
-/** Paint by hand: keys around S walk, with Shift they shoot; so does a click beside the avatar, or farther. */
+/** Paint by hand: keys around S walk, with Shift they shoot; clicking walks to an adjacent square, or shoots beyond. */
 
 import { colour } from "../drawing.js";
 
@@ -7,7 +7,7 @@ import { colour } from "../drawing.js";
  * @typedef {import("./play.js").Turn<import("../games/paint.js").Frame, Move, Move>} Turn
  */
 
-/** @type {Record<string, number[]>} row and column steps by the place of the key, whatever is printed on it */
+/** @type {Record<string, number[]>} row and column steps by the position of the key, whatever its label */
 const KEYS = {
   KeyQ: [-1, -1], KeyW: [-1, 0], KeyE: [-1, 1], KeyA: [0, -1], KeyD: [0, 1], KeyZ: [1, -1], KeyX: [1, 0], KeyC: [1, 1],
   ArrowUp: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowDown: [1, 0],
@@ -80,11 +80,11 @@ export const PAINT = {
 };
 
 /**
- * Draw a step, or a shot up to a place.
+ * Draw a step, or a shot up to a position.
  * @param {import("../drawing.js").Scene} scene
  * @param {Turn} turn
  * @param {Move} move
- * @param {import("./play.js").Place | null} end null where nobody points
+ * @param {import("./play.js").Place | null} end null without a pointer
  */
 function drawMove(scene, turn, { type, direction: [down, right] }, end) {
   const { ctx } = scene;
@@ -109,7 +109,7 @@ function avatar({ frame, replay, seat }) {
 }
 
 /**
- * Give the move that a place stands for: a step to a square beside the avatar, a shot along a line.
+ * Return the move for a position: a step to an adjacent square, or a shot along a line.
  * @param {Turn} turn
  * @param {import("./play.js").Place} place
  * @returns {Move | null}

@@ -1,4 +1,4 @@
-/** Playing by hand: the board takes moves from mouse, finger and keys, and so does a list. */
+/** Playing by hand: moves come from mouse, touch and keys on the board, or from a list. */
 
 import { element } from "../../shared/dom.js";
 import { byId } from "../elements.js";
@@ -11,26 +11,26 @@ import { HEXAGON } from "./hexagon.js";
 import { PAINT } from "./paint.js";
 
 /**
- * How moves of a game are made on its board. The page hands moves on without looking into them.
+ * How moves of a game are made on its board. The page passes moves on without interpreting them.
  * @template [Frame=any]
  * @template [Move=any]
  * @template [Picked=any]
  * @typedef {object} Mover
- * @property {(turn: Turn<Frame, Move, Picked>) => string} words what there is to do
+ * @property {(turn: Turn<Frame, Move, Picked>) => string} words what to do
  * @property {(touch: boolean) => {sign: string, text: string}[]} [legend] how it is done, with fingers or
  *   with mouse and keys, and what the symbols on the board mean
  * @property {(move: Move) => string} label of a move in the list
- * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => boolean} [press] tells whether a press at a
- *   place begins a move
- * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => Move | null} [drop] gives the move that ends at
+ * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => boolean} [press] returns whether a press at a
+ *   place starts a move
+ * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => Move | null} [drop] returns the move that ends at
  *   a place, null for none
- * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => string} [refusal] says why nothing is done at a
- *   place, "" where that needs no word
- * @property {(turn: Turn<Frame, Move, Picked>, event: KeyboardEvent) => Move | null} [key] gives the move of
+ * @property {(turn: Turn<Frame, Move, Picked>, at: Place) => string} [refusal] returns why a press does nothing at a
+ *   place, "" without a message
+ * @property {(turn: Turn<Frame, Move, Picked>, event: KeyboardEvent) => Move | null} [key] returns the move of
  *   a key, null for none
  * @property {(scene: import("../drawing.js").Scene, turn: Turn<Frame, Move, Picked>, pointer: Place | null) => void} [draw]
  * @property {(scene: import("../drawing.js").Scene, turn: Turn<Frame, Move, Picked>, move: Move) => void} [preview]
- *   draws what a move of the list would be
+ *   draws the effect of a move in the list
  * @property {Pad<Move>[]} [pads] buttons for those without keys
  */
 
@@ -45,14 +45,14 @@ import { PAINT } from "./paint.js";
 /** @typedef {{x: number, y: number}} Place in cells of the board */
 
 /**
- * The turn of the person at the page; `picked` is what they have taken up.
+ * The turn of the person at the page; `picked` is what they have picked up.
  * @template [Frame=any]
  * @template [Move=any]
  * @template [Pick=any]
  * @typedef {{
  *   frame: Frame, replay: import("../replay.js").Replay<Frame>, seat: number, number: number, moves: Move[],
  *   pick: Pick | null, again: boolean,
- * }} Turn `number` turns were played before; `again`: the turn before was the same person's
+ * }} Turn `number` turns were played before; `again`: the previous turn was theirs too
  */
 
 /** @type {Record<string, Mover>} */
@@ -61,16 +61,16 @@ const MOVERS = { "circuit-wars": CIRCUIT_WARS, hexagon: HEXAGON, paint: PAINT };
 /** @type {Mover} for a game without one of its own: moves are chosen in the list */
 const LISTED = { words: () => "Your turn: choose your move.", label: (move) => actionWords(move, LONGEST) };
 
-/** Letters of a move in the list. */
+/** Maximum length of a move in the list. */
 const LONGEST = 80;
 
-/** Pixels that a pointer may move while it clicks. */
+/** Pixels that a pointer may move during a click. */
 const CLICK = 6;
 
 const WAITING = "Please wait: it is the bot's turn.";
 const EARLIER = "The board shows an earlier turn. Press Live to go back to your move.";
 
-/** What a person does at the board. */
+/** Handles moves by a person. */
 export class Play {
   /**
    * @param {import("../viewer.js").Viewer} viewer
@@ -83,7 +83,7 @@ export class Play {
     this.turn = null;
     this.mover = LISTED;
     this.touch = matchMedia("(hover: none) and (pointer: coarse)");
-    /** Why the latest press does nothing, "" if it does something. */
+    /** Why the latest press does nothing, or "". */
     this.refusal = "";
     viewer.stage.player = this;
     this.bindBoard(byId("board"));
@@ -93,7 +93,7 @@ export class Play {
   }
 
   /**
-   * Say why a click on the board does nothing; what drags the board is not a click.
+   * Report why a click on the board does nothing; dragging the board is not a click.
    * @param {HTMLElement} board
    */
   bindBoard(board) {
@@ -123,7 +123,7 @@ export class Play {
   }
 
   /**
-   * Let the match be given up, after a question.
+   * Ask for confirmation, then resign.
    * @param {HTMLDialogElement} dialog
    */
   bindResign(dialog) {
@@ -139,8 +139,8 @@ export class Play {
   }
 
   /**
-   * Say why something is refused.
-   * @param {string} words "" if nothing is
+   * Report why something is refused.
+   * @param {string} words "" for nothing
    */
   say(words) {
     byId("hand-trouble").textContent = words;
@@ -170,7 +170,7 @@ export class Play {
   }
 
   /**
-   * Say how the match ended, and offer the next one.
+   * Show how the match ended, and offer the next one.
    * @param {import("../replay.js").Replay} replay
    */
   end(replay) {
@@ -227,7 +227,7 @@ export class Play {
   }
 
   /**
-   * Send a move; what is refused is said, and asked again.
+   * Send a move; report a refusal, and ask again.
    * @param {Json} move
    */
   async send(move) {
@@ -245,7 +245,7 @@ export class Play {
   }
 
   /**
-   * Give the turn whose moves can be made on what the board shows, null if there is none.
+   * Return the turn if moves can be made on the shown board, otherwise null.
    * @returns {Turn | null}
    */
   get open() {
@@ -253,7 +253,7 @@ export class Play {
   }
 
   /**
-   * Give the move that is chosen in the list, null while nobody is there.
+   * Return the move chosen in the list, or null if the focus is elsewhere.
    * @returns {Json}
    */
   get choice() {
@@ -263,7 +263,7 @@ export class Play {
 
   /**
    * @param {Place} at
-   * @returns {boolean} whether the press is ours
+   * @returns {boolean} whether the press was handled
    */
   press(at) {
     const { open, mover } = this;
@@ -303,7 +303,7 @@ export class Play {
   }
 
   /**
-   * Draw what can be done over the board.
+   * Draw possible moves over the board.
    * @param {import("../drawing.js").Scene} scene
    * @param {Place | null} pointer
    */
@@ -319,7 +319,7 @@ export class Play {
 }
 
 /**
- * Say how a match ended for a person.
+ * Return how a match ended, from a person's point of view.
  * @param {import("../replay.js").Replay} replay which is over
  * @param {number} seat theirs
  * @returns {string}

@@ -1,4 +1,4 @@
-"""What commands do with a competition that is named on the command line."""
+"""Runs service functions on a competition named on the command line."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def do(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Do something with a competition in a transaction of its own; return what comes of it."""
+    """Run a function on a competition in a separate transaction; return its result."""
     with opened(settings) as database, database.writing() as session:
         return act(session, utc_now, competitions.named(session, name), *args, **kwargs)

@@ -29,7 +29,7 @@ from cw.hub.site.formats import FORMATS
 from cw.hub.store.tables import CompetitionState
 
 NONE: Final = "none"
-"""What stands for no date."""
+"""The value for no date."""
 
 
 @click.group(cls=HelpfulGroup)
@@ -42,7 +42,7 @@ def competition() -> None:
 
 
 def format_of(facts: CompetitionFacts) -> Format:
-    """Return the format of a competition; raise UsageError for one that this site does not have."""
+    """Return the format of a competition; raise UsageError if this site does not have it."""
     format_ = format_named(FORMATS, facts.format)
     if format_ is None:
         raise UsageError(f"this program does not support the format {facts.format!r}")
@@ -198,7 +198,7 @@ def set_command(
 
 
 def read_value(text: str) -> tuple[str, Any]:
-    """Return a setting `NAME=VALUE`; a value that is a JSON object counts as one."""
+    """Read a setting `NAME=VALUE`; a value that begins with a brace is JSON."""
     name, equals, value = text.partition("=")
     if not equals or name == competitions.SINCE:
         raise UsageError(f"{text!r} is not a setting (try time=18:00)")

@@ -1,4 +1,4 @@
-"""`cw hub competition new`: as the form of the browser creates a competition, and more."""
+"""`cw hub competition new`: creates a competition as the form in the browser does, and more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_SLUG: Final = "SLUG must be 1 to 32 lower-case letters, digits and hyphens, n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A competition as it is asked for; "": as usual, or as that of `like`."""
+    """The requested competition; "" for the default, or for the value that `like` has."""
 
     format: str
     game: str
@@ -140,7 +140,7 @@ class Plan:
     dates: Dates
 
     def create(self, session: Session) -> CompetitionFacts:
-        """Create it as the form does; raise UsageError for what cannot be."""
+        """Create it as the form does; raise UsageError if invalid."""
         facts = self.format.create(session, utc_now, self.format, self.new, OPERATOR)
         self.format.schedule(session, utc_now, facts, self.dates, OPERATOR)
         return facts
@@ -148,7 +148,7 @@ class Plan:
     def tournament(
         self, file: Path | None, teams: Path | None, cards: Path | None
     ) -> NewTournament:
-        """Return it as what makes tournaments takes it, with its file, teams and cards."""
+        """Return it as the makers of tournaments take it, with its file, teams and cards."""
         new, settings = self.new, dict(self.new.settings)
         groups = [name for name in settings.pop("groups", "").split(",") if name]
         words = (new.slug, new.game, new.title, new.description)
@@ -156,7 +156,7 @@ class Plan:
 
 
 def plan(session: Session, wanted: Wanted) -> Plan:
-    """Return what is asked for with all that it takes; raise UsageError for what cannot be."""
+    """Complete the requested competition; raise UsageError if invalid."""
     new_one = NewCompetition(
         wanted.game, wanted.title, wanted.slug, {}, read_text(wanted.description)
     )
@@ -188,8 +188,8 @@ def like_another(
 ) -> tuple[Format, NewCompetition, str]:
     """Return the format, game, settings, description and time zone of another competition.
 
-    What was typed comes first. Raises UsageError if there is no such competition, or it is of
-    another format or game than was typed, as its settings would be of no use.
+    Options of the command take precedence. Raises UsageError if there is no such competition, or if
+    it has another format or game than the options, as its settings would be of no use.
     """
     model = competitions.named(session, wanted.like)
     format_ = format_of(model.format)

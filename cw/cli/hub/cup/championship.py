@@ -18,7 +18,7 @@ NewPlayers: TypeAlias = Callable[[Journal, Sequence[Team], Say], HubPlayers]
 
 @contextmanager
 def workers(jobs: int | None) -> Iterator[NewPlayers]:
-    """Give the workers of the hub that the environment names, for up to so many matches at once."""
+    """Yield what makes players: workers of the environment's hub, for `jobs` matches at once."""
     with connected(read_settings(os.environ)) as resources:
 
         def of(journal: Journal, teams: Sequence[Team], say: Say) -> HubPlayers:

@@ -7,4 +7,4 @@ from typing import Final
 from cw.cli.hub.daily.due_times import next_command, run, skip
 
 COMMANDS: Final = (next_command, run, skip)
-"""What `cw hub competition` has for daily competitions alone."""
+"""Commands of `cw hub competition` for daily competitions only."""

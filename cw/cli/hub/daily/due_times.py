@@ -17,7 +17,7 @@ from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.operation.settings import HubSettings
 
 MOST_TIMES: Final = 5
-"""Due times that are printed."""
+"""How many due times are printed."""
 
 
 def daily_only(of: CompetitionFacts) -> None:

@@ -16,7 +16,7 @@ COMMANDS: Final = (
     *(teams, cards, bot, event, rounds, status, add_sandbox),
     *(host_token, ssh_keys, carry_over, export),
 )
-"""What `cw hub competition` has for tournaments alone."""
+"""Commands of `cw hub competition` for tournaments only."""
 
 MAKERS: Final = {FORMAT: creation.make}
-"""What creates a competition that takes more than a game, by the name of its format."""
+"""The makers of competitions that take more than a game, by the name of their format."""

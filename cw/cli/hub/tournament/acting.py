@@ -1,4 +1,4 @@
-"""How commands act on a tournament, and what they print of it."""
+"""How commands act on a tournament, and what they print about it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def act(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Call a verb on a tournament in a transaction of its own, and advance the tournament."""
+    """Call a service on a tournament in a separate transaction, and advance the tournament."""
     with opened(settings) as database, database.writing() as session:
         competition = find(session, slug)
         result = verb(session, utc_now, competition.id, *args, **kwargs)
@@ -51,7 +51,7 @@ def find(session: Session, slug: str) -> CompetitionFacts:
 
 
 def ids_of(settings: HubSettings, slug: str, names: Sequence[str]) -> list[int]:
-    """Return the ids of teams by their slugs or names; of all teams for no name."""
+    """Return the ids of teams by their slugs or names, or of all teams without names."""
     with opened(settings) as database, database.reading() as session:
         competition = find(session, slug).id
         if not names:
@@ -60,5 +60,5 @@ def ids_of(settings: HubSettings, slug: str, names: Sequence[str]) -> list[int]:
 
 
 def counted(number: int, word: str) -> str:
-    """Return a number of things in words."""
+    """Return a number with its noun, in the singular or the plural."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"

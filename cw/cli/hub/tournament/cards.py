@@ -80,7 +80,7 @@ def host_token(settings: HubSettings, slug: str, *, keep: bool, as_json: bool) -
 def write_cards(
     settings: HubSettings, file: Path, slug: str, title: str, cards: Sequence[Card]
 ) -> None:
-    """Write the cards as a page to print, which its owner alone can read."""
+    """Write the cards as a page to print, readable by its owner only."""
     page = card_sheet.whole_file(title, address_of(settings, slug), cards)
     if not settings.public_url:
         click.echo(NO_ADDRESS, err=True)
@@ -93,7 +93,7 @@ def write_cards(
 
 
 def refuse_existing(file: Path) -> None:
-    """Raise UsageError where a file of cards would not be new: others may be able to read it."""
+    """Raise UsageError if a file of cards exists, as others may be able to read it."""
     if file.exists():
         raise UsageError(f"{file} exists already: choose another file for the cards")
     if not file.absolute().parent.is_dir():
@@ -103,13 +103,13 @@ def refuse_existing(file: Path) -> None:
 def address_of(settings: HubSettings, slug: str) -> str:
     """Return the address of a tournament's pages.
 
-    Where the site has no public one, this process cannot know what it listens on: the path alone.
+    Without a public address of the site, only the path: this process cannot know where it listens.
     """
     return f"{settings.public_url}/t/{slug}/"
 
 
 def documents_of(cards: Sequence[Card]) -> list[dict[str, Any]]:
-    """Return cards as JSON has them."""
+    """Return cards as JSON."""
     return [
         {"team": card.team, "slug": card.slug, "group": card.group, "token": printed(card.token)}
         for card in cards

@@ -47,7 +47,7 @@ class NewTournament:
     cards: Path | None
     dates: Dates
     settings: Mapping[str, Any]
-    """As a file may have them: those of a tournament that this one is like."""
+    """Settings as in a file: those of the tournament that this one copies."""
     groups: Sequence[str]
 
 
@@ -80,7 +80,7 @@ def make(settings: HubSettings, options: NewTournament, *, as_json: bool) -> Non
 
 
 def config_of(options: NewTournament) -> TournamentConfig:
-    """Return what a tournament is made from: its file, the list of teams, what was typed."""
+    """Return the configuration of a tournament: from its file, list of teams and options."""
     table = {} if options.config is None else read_toml(options.config, LARGEST_FILE)
     try:
         config = read_config(table, options.slug, options.game)
@@ -98,12 +98,12 @@ def config_of(options: NewTournament) -> TournamentConfig:
 
 
 def lines_of(file: Path) -> Sequence[NewTeam]:
-    """Return the teams of a list."""
+    """Return the teams in the file of a list."""
     return list(team_lines(read_text(file)))
 
 
 def read_text(file: Path | None) -> str:
-    """Return the text of a file, "" for none; raise UsageError for what is not UTF-8."""
+    """Return the text of a file, or "" without one; raise UsageError if it is not UTF-8."""
     try:
         return "" if file is None else read_bounded(file).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -111,7 +111,7 @@ def read_text(file: Path | None) -> str:
 
 
 def read_bounded(file: Path) -> bytes:
-    """Return the bytes of a file of the host; raise UsageError for one that is too large."""
+    """Return the bytes of a file of the host; raise UsageError if it is too large."""
     try:
         with file.open("rb") as source:
             data = source.read(LARGEST_FILE + 1)

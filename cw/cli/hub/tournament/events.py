@@ -76,7 +76,7 @@ def event(
 
 
 def read_time(text: str) -> datetime:
-    """Return a moment that was typed; without one: now. Raises UsageError for what is none."""
+    """Return the given time, or now; raise UsageError if invalid."""
     try:
         return datetime.fromisoformat(text) if text else utc_now()
     except ValueError:
@@ -84,7 +84,7 @@ def read_time(text: str) -> datetime:
 
 
 def read_json(text: str) -> Any:
-    """Return a list of boards that was typed; raise UsageError for what is no JSON."""
+    """Return the given list of boards; raise UsageError if it is not JSON."""
     try:
         return json.loads(text or "[]")
     except (ValueError, RecursionError):

@@ -109,7 +109,7 @@ def rounds(
 def void_open_round(
     session: Session, clock: Clock, competition: int, sandbox: str, reason: str
 ) -> None:
-    """Call the open round of a sandbox off."""
+    """Cancel the open round of a sandbox."""
     number = host_rounds.open_round(session, competition, sandbox)
     host_rounds.void_round(session, clock, competition, number, reason)
 

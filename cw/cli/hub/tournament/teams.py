@@ -88,7 +88,7 @@ def teams(
 def judge(
     settings: HubSettings, slug: str, disqualified: tuple[str, str] | None, reinstated: str | None
 ) -> None:
-    """Disqualify a team for a reason, and let one play again; None for nobody."""
+    """Disqualify a team for a reason, and reinstate another; None for neither."""
     if disqualified is not None:
         (team,) = ids_of(settings, slug, disqualified[:1])
         act(settings, slug, disqualification.disqualify, team, disqualified[1])

@@ -1,4 +1,4 @@
-"""The map maker of Code Battle: series of maps, the library that is curated, and their pictures."""
+"""The map maker of Code Battle: series of maps, the curated library, and map pictures."""
 
 from cw.games.code_battle.map_maker.maker import CodeBattleMaps
 

@@ -1,4 +1,4 @@
-"""The library of maps: made from one seed, each map tried in a match before it enters."""
+"""The map library: generated from one seed, each map play-tested before it is added."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from cw.games.code_battle.rules.vision import view_of
 from cw.games.code_battle.strategies.gatherer import Gatherer
 
 EACH: Final = 50
-"""Maps for each number of players."""
+"""Maps per number of players."""
 
 DEFAULT_MAPS: Final = 10
-"""How many of them have the default options; they are the first ones."""
+"""How many of them use the default options; they come first."""
 
 SIDES: Final = range(30, 81)
-"""The rows and columns of the other maps."""
+"""The range of rows and columns of all other maps."""
 
 TEST_TURNS: Final = 150
-"""The turns of a play-test."""
+"""The number of turns in a play-test."""
 
 
 def library(players: int, seed: int) -> Iterator[Map]:
-    """Yield the maps of the library for a number of players; the same seed gives the same maps."""
+    """Yield the library's maps for a number of players; the same seed gives the same maps."""
     rng = Random(f"{seed} {players}")
     for number, map_id in enumerate(map_ids(players, EACH)):
         yield curated(map_id, players, rng, default=number < DEFAULT_MAPS)
 
 
 def curated(map_id: str, players: int, rng: Random, *, default: bool) -> Map:
-    """Return the first map from random options and seeds that can be made and is playable."""
+    """Return the first playable map that random options and seeds produce."""
     while True:
         options = {} if default else draw_options(rng)
         try:
@@ -48,7 +48,7 @@ def curated(map_id: str, players: int, rng: Random, *, default: bool) -> Map:
 
 
 def draw_options(rng: Random) -> dict[str, Any]:
-    """Return random options of the map maker; with some of them no map can be made."""
+    """Return random options for the map maker; some of them produce no map."""
     return {
         "rows": rng.choice(SIDES),
         "cols": rng.choice(SIDES),
@@ -61,7 +61,7 @@ def draw_options(rng: Random) -> dict[str, Any]:
 def is_playable(candidate: Map) -> bool:
     """Return whether gatherers in all slots collect energy within TEST_TURNS turns.
 
-    Raises IllegalAction if one of them makes a wrong move.
+    Raises IllegalAction if one of them makes an illegal move.
     """
     game = CodeBattle()
     settings = {name: default for name, (default, _, _) in MATCH_OPTIONS.items()}

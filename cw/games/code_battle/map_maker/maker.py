@@ -1,4 +1,4 @@
-"""The map maker of Code Battle behind the interface of all games' map makers."""
+"""The map maker of Code Battle, behind the interface shared by all games' map makers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class CodeBattleMaps:
         return make_maps(players, number, seed, **options)
 
     def library(self, players: int, seed: int) -> Iterator[Map]:
-        """Yield the maps of the library for a number of players, made from a seed (curation)."""
+        """Yield the library's maps for a number of players, made from a seed (curation)."""
         return library(players, seed)
 
     def stored(self, players: int) -> Sequence[Map]:
-        """Return the maps of the library for a number of players, by id."""
+        """Return the library's maps for a number of players, by id."""
         return maps_for(players)
 
     def encode(self, game_map: Map) -> bytes:
@@ -39,7 +39,7 @@ class CodeBattleMaps:
         return encode_map(game_map)
 
     def decode(self, data: bytes, name: str) -> Map:
-        """Return the map of a file; raise UsageError with what is wrong in it."""
+        """Return the map in a file; raise UsageError with what is wrong."""
         return decode_map(data, name)
 
     def facts(self, game_map: Map) -> dict[str, Json]:

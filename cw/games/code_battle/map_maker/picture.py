@@ -12,7 +12,7 @@ from cw.games.code_battle.picture import Core, draw_core, draw_ground, draw_node
 
 
 def map_sheet(lines: Sequence[str], title: str) -> Sheet:
-    """Draw a map: `#` a wall, `*` a place of energy, `A`, `B` and so on the starts."""
+    """Draw a map: `#` is a wall, `*` an energy node, `A`, `B` and so on the starts."""
     cols, rows = len(lines[0]), len(lines)
     scale = fitting((cols, rows), *STILL)
     return Sheet(

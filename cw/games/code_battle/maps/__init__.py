@@ -1,1 +1,1 @@
-"""Maps of Code Battle (rule book, "Maps"): their files, their making, their checks, the library."""
+"""Maps of Code Battle (rule book, "Maps"): files, generation, checks, and the library."""

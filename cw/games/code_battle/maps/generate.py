@@ -30,12 +30,12 @@ DEFAULTS: Final = {
     "cores_per_player": 1,
 }
 ATTEMPTS: Final = 100
-"""How often a map is begun before the maker gives up."""
+"""Attempts at a map before the maker gives up."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapSpec:
-    """The options and the seed of a map, checked."""
+    """The validated options and the seed of a map."""
 
     symmetry: Symmetry
     seed: int
@@ -45,7 +45,7 @@ class MapSpec:
 
     @property
     def target(self) -> int:
-        """The number of walls that the density asks for."""
+        """The number of walls required by the density."""
         return wall_target(self.symmetry.rows, self.symmetry.cols, self.wall_density)
 
 
@@ -59,15 +59,15 @@ def make_maps(players: int, number: int, seed: int, **options: Json) -> Iterator
 
 
 def map_ids(players: int, number: int) -> list[str]:
-    """Return the ids of a series of maps; raise UsageError for a wrong number of players."""
+    """Return the ids of a series of maps; raise UsageError if the number of players is invalid."""
     return [f"m{check_players(players)}_{n:03d}" for n in range(1, number + 1)]
 
 
 def make_map(map_id: str, players: int, seed: int, **options: Json) -> Map:
     """Return a random map; its options are those of DEFAULTS.
 
-    Raises UsageError for an option that is unknown or out of its range, and with the last reason
-    if no attempt leads to a map.
+    Raises UsageError if an option is unknown or out of range, or with the last reason if every
+    attempt fails.
     """
     read_map_id(map_id)
     spec = read_map_spec(players, seed, options)
@@ -81,7 +81,7 @@ def make_map(map_id: str, players: int, seed: int, **options: Json) -> Map:
 
 
 def read_map_spec(players: int, seed: int, options: dict[str, Json]) -> MapSpec:
-    """Return the checked options; raise UsageError for one that is unknown or out of its range."""
+    """Return the validated options; raise UsageError if one is unknown or out of range."""
     check_players(players)
     for name in options:
         if name not in DEFAULTS:
@@ -100,7 +100,7 @@ def read_map_spec(players: int, seed: int, options: dict[str, Json]) -> MapSpec:
 
 
 def try_map(map_id: str, spec: MapSpec, rng: Random) -> Map:
-    """Return a map from the next draws; raise UsageError if they do not lead to one."""
+    """Return a map from the next random draws; raise UsageError if they yield none."""
     symmetry = spec.symmetry
     cores = place_cores(symmetry, spec.cores_per_player, rng)
     nodes = place_nodes(symmetry, cores, spec.node_orbits, rng)

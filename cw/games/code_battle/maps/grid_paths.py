@@ -1,4 +1,4 @@
-"""Neighbours on the torus as tables, and the lengths of shortest paths, for the map maker."""
+"""Neighbours on the torus as tables, and shortest path lengths, for the map maker."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final, TypeAlias
 import numpy as np
 
 Table: TypeAlias = tuple[tuple[int, ...], ...]
-"""For every tile (row * cols + col) some other tiles."""
+"""For each tile (row * cols + col), a tuple of other tiles."""
 
 RING: Final = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 """The offsets of the 8 neighbours, clockwise: N, NE, E and so on."""
 
 UNREACHED: Final = -1
-"""The path length of a tile to which there is no path."""
+"""The path length of an unreachable tile."""
 
 
 @lru_cache(maxsize=8)
@@ -33,9 +33,9 @@ def step_table(rows: int, cols: int) -> Table:
 
 
 def path_lengths(steps: Table, walls: Sequence[int], starts: Iterable[int]) -> list[int]:
-    """Return the steps to every tile from the nearest start, UNREACHED without a path.
+    """Return the steps to every tile from the nearest start, or UNREACHED if there is no path.
 
-    A breadth-first search that goes around walls; `walls` holds 1 for every wall.
+    A breadth-first search around walls; `walls` holds 1 for every wall.
     """
     lengths = [UNREACHED] * len(steps)
     queue = list(starts)

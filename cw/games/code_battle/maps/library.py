@@ -19,7 +19,7 @@ LIBRARY: Final = files("cw.games.code_battle.maps") / "map_library"
 
 @cache
 def maps_for(players: int) -> tuple[Map, ...]:
-    """Return the library's maps for a number of players, by id; tests prove them, this does not."""
+    """Return the library's maps for a number of players, by id; only the tests validate them."""
     entries = {entry.name: entry for entry in LIBRARY.iterdir()}
     return tuple(
         read_fields(msgspec.json.decode(entries[name].read_bytes()))
@@ -29,7 +29,7 @@ def maps_for(players: int) -> tuple[Map, ...]:
 
 
 def find_map(name: Json) -> Map:
-    """Return the map with an id in the library, or in the file of a path that ends in `.json`.
+    """Return the library map with this id, or the map in a file if the path ends in `.json`.
 
     Raises UsageError if there is none, or if the file is not a valid map.
     """
@@ -47,12 +47,12 @@ def find_map(name: Json) -> Map:
 
 
 def is_file(name: Json) -> bool:
-    """Return whether a map is named by its file, not by its id in the library."""
+    """Return whether a map is named by its file rather than its library id."""
     return isinstance(name, str) and name.endswith(".json")
 
 
 def open_map(path: Path) -> Map:
-    """Return the map of a file, after checking it; raise UsageError if it cannot be read."""
+    """Return the validated map in a file; raise UsageError if it cannot be read."""
     name = path.name.removesuffix(".json")
     try:
         with path.open("rb") as stream:

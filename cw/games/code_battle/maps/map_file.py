@@ -17,7 +17,7 @@ from cw.games.code_battle.maps.symmetry import Group, RowCol, Symmetry, check_pl
 from cw.games.rules import Json
 
 LARGEST_FILE: Final = 1 << 20
-"""Bytes; a map of 120 x 120 tiles of which every third is a wall has less than 64 KiB."""
+"""Bytes; a 120 x 120 map with a third of its tiles walls takes less than 64 KiB."""
 
 MAP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ROUNDED: Final = 0.0051
@@ -35,29 +35,29 @@ class Map:
     group: Group
     seed: int
     wall_density: float
-    """The density that was asked for."""
+    """The requested density."""
     wall_density_real: float
-    """The share of walls in all tiles, to four decimals."""
+    """The share of all tiles that are walls, to four decimals."""
     cores_per_player: int
     walls: tuple[RowCol, ...]
-    """Sorted, as are the nodes."""
+    """Sorted, like the nodes."""
     nodes: tuple[RowCol, ...]
     cores: tuple[tuple[RowCol, int], ...]
-    """Each with its owner, by slot; within a slot in the order of slot 0's cores."""
+    """Each with its owner, sorted by slot; within a slot in the order of slot 0's cores."""
 
     @property
     def symmetry(self) -> Symmetry:
-        """The symmetries that map the slots to each other."""
+        """The symmetries that map the slots onto each other."""
         return Symmetry(self.players, self.rows, self.cols, self.group)
 
 
 def wall_target(rows: int, cols: int, wall_density: float) -> int:
-    """Return the number of walls that a density asks for."""
+    """Return the number of walls required by a density."""
     return round(rows * cols * wall_density)
 
 
 def check_map(game_map: Map) -> None:
-    """Raise UsageError unless M1 to M4 hold for a map (rule book, "Maps")."""
+    """Raise UsageError unless the map satisfies M1 to M4 (rule book, "Maps")."""
     cores = [
         [tile for tile, owner in game_map.cores if owner == slot]
         for slot in range(game_map.players)
@@ -121,7 +121,7 @@ def read_map(document: Json, name: str) -> Map:
 
 
 def read_fields(document: Json) -> Map:
-    """Return a map whose properties M1 to M4 are still to be checked."""
+    """Return a map whose properties M1 to M4 have not been checked yet."""
     reading.check_keys(document)
     rows, cols, seed, each = (
         whole(name, document[name]) for name in ("rows", "cols", "seed", "cores_per_player")
@@ -151,7 +151,7 @@ def read_fields(document: Json) -> Map:
 
 
 def read_map_id(value: Json) -> str:
-    """Return the id of a map; raise UsageError unless it can be part of a file name."""
+    """Return a map's id; raise UsageError unless it can be part of a file name."""
     if isinstance(value, str) and MAP_ID.fullmatch(value):
         return value
     raise UsageError(
@@ -160,7 +160,7 @@ def read_map_id(value: Json) -> str:
 
 
 def read_real(value: Json, share: float) -> float:
-    """Return `wall_density_real`; raise UsageError unless it is `share`, the real one, rounded."""
+    """Return `wall_density_real`; raise UsageError unless it equals `share` after rounding."""
     if type(value) in (int, float) and abs(value - share) <= ROUNDED:
         return float(value)
     raise UsageError(f"wall_density_real must be {share:.4f}, not {short_text(value)}")

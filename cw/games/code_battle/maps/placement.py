@@ -1,6 +1,6 @@
 """Steps 1 and 2 of making a map (rule book, "Maps"): cores and nodes.
 
-Tiles are their numbers, row * cols + col; d2 is the squared distance on the torus.
+Tiles are numbered row * cols + col; d2 is the squared distance on the torus.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from cw.errors import UsageError
 from cw.games.code_battle.maps.symmetry import Numbers, RowCol, Symmetry
 
 CORE_D2: Final = 26
-"""The least d2 of two cores."""
+"""The minimum d2 between two cores."""
 
 NODE_TO_CORE_D2: Final = 9
-"""The least d2 of a node and a core."""
+"""The minimum d2 between a node and a core."""
 
 NODE_TO_NODE_D2: Final = 5
-"""The least d2 of two nodes."""
+"""The minimum d2 between two nodes."""
 
 
 def place_cores(symmetry: Symmetry, count: int, rng: Random) -> list[int]:
-    """Return slot 0's one or two cores, drawn at random; raise UsageError if there is no room."""
+    """Return one or two random cores for slot 0; raise UsageError if there is no room."""
     cores = [draw(first_places(symmetry), rng)]
     if count == 2:
         places = second_places(symmetry, cores[0])
@@ -38,7 +38,7 @@ def place_cores(symmetry: Symmetry, count: int, rng: Random) -> list[int]:
 def first_places(symmetry: Symmetry) -> NDArray[np.bool_]:
     """Return for every tile whether its images are far enough apart to be the first cores.
 
-    Under a rotation they are at least a third of the shorter side apart; under translations all
+    Under a rotation they must be at least a third of the shorter side apart; under translations all
     tiles are equally far from their images.
     """
     nearest = symmetry.image_distances()
@@ -49,9 +49,9 @@ def first_places(symmetry: Symmetry) -> NDArray[np.bool_]:
 
 
 def second_places(symmetry: Symmetry, core: int) -> NDArray[np.bool_]:
-    """Return for every tile whether it may be slot 0's second core, given its first one.
+    """Return for every tile whether it may be slot 0's second core, given its first.
 
-    It is at least a sixth of the shorter side away from all other cores, and nearer to slot 0's
+    It must be at least a sixth of the shorter side from all other cores, and nearer to slot 0's
     first core than to that of any other slot.
     """
     to_firsts = to_images(symmetry, core)
@@ -62,7 +62,7 @@ def second_places(symmetry: Symmetry, core: int) -> NDArray[np.bool_]:
 
 
 def place_nodes(symmetry: Symmetry, cores: list[int], count: int, rng: Random) -> list[int]:
-    """Return a tile of each of `count` random orbits of nodes; raise UsageError without room."""
+    """Return one tile from each of `count` random node orbits; raise UsageError without room."""
     free = symmetry.image_distances() >= NODE_TO_NODE_D2
     for core in cores:
         free &= to_images(symmetry, core).min(axis=0) >= NODE_TO_CORE_D2
@@ -84,11 +84,11 @@ def to_images(symmetry: Symmetry, number: int) -> Numbers:
 
 
 def orbit_of(symmetry: Symmetry, number: int) -> tuple[RowCol, ...]:
-    """Return the images of a tile that is given by its number."""
+    """Return the images of a numbered tile."""
     return symmetry.images(symmetry.tile(number))
 
 
 def draw(places: NDArray[np.bool_], rng: Random) -> int:
-    """Return a random one of the tiles for which `places` is true."""
+    """Return a random tile for which `places` is true."""
     candidates = np.flatnonzero(places)
     return int(candidates[rng.randrange(len(candidates))])

@@ -15,7 +15,7 @@ def prove(
     nodes: Sequence[RowCol],
     cores: Sequence[Sequence[RowCol]],
 ) -> None:
-    """Raise UsageError, which names a tile or a slot, unless M1 to M3 hold; `cores` are by slot."""
+    """Raise UsageError, naming a tile or a slot, unless M1 to M3 hold; `cores` are by slot."""
     for tiles in (walls, nodes):
         prove_orbits(symmetry, tiles)
     prove_cores(symmetry, cores)
@@ -26,10 +26,10 @@ def prove(
 
 
 def prove_orbits(symmetry: Symmetry, tiles: Sequence[RowCol]) -> None:
-    """Raise UsageError for the first orbit of which only a part is among the tiles (M1).
+    """Raise UsageError for the first orbit that is only partly among the tiles (M1).
 
     The error names the tile that is probably wrong: the missing one if most of the orbit is there,
-    else the one that is there.
+    otherwise the one that is there.
     """
     present = set(tiles)
     for tile in tiles:
@@ -43,7 +43,7 @@ def prove_orbits(symmetry: Symmetry, tiles: Sequence[RowCol]) -> None:
 def prove_cores(symmetry: Symmetry, cores: Sequence[Sequence[RowCol]]) -> None:
     """Raise UsageError for a core that is not the image of one of slot 0's cores (M1).
 
-    All slots have equally many cores, so every image of slot 0's is a core as well.
+    All slots have the same number of cores, so every image of slot 0's cores is a core too.
     """
     for slot, slot_cores in enumerate(cores):
         images = {symmetry.images(core)[slot] for core in cores[0]}
@@ -53,7 +53,7 @@ def prove_cores(symmetry: Symmetry, cores: Sequence[Sequence[RowCol]]) -> None:
 
 
 def prove_small_orbits(symmetry: Symmetry, occupied: set[RowCol]) -> None:
-    """Raise UsageError for a tile that is taken although it is its own image."""
+    """Raise UsageError for an occupied tile that is its own image."""
     for number in (symmetry.image_distances() == 0).nonzero()[0].tolist():
         tile = symmetry.tile(number)
         if tile in occupied:
@@ -68,8 +68,8 @@ def prove_ways(
 ) -> None:
     """Raise UsageError unless open tiles are connected (M2) and path lengths are equal (M3).
 
-    For M2 one search from a core reaches every open tile. For M3 the sorted lengths of the paths
-    from a slot's cores to all nodes are the same for every slot.
+    For M2, one search from a core must reach every open tile. For M3, the sorted lengths of the
+    paths from a slot's cores to all nodes must be the same for every slot.
     """
     number = symmetry.number
     blocked = bytearray(symmetry.rows * symmetry.cols)
@@ -92,5 +92,5 @@ def prove_ways(
 
 
 def not_symmetric(tile: RowCol) -> UsageError:
-    """Return the error that names a tile at which a map is not symmetric."""
+    """Return the error for a tile at which a map is not symmetric."""
     return UsageError(f"not symmetric at tile {list(tile)}")

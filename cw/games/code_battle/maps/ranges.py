@@ -1,4 +1,4 @@
-"""The ranges of the numbers of a map (rule book, "Start"), and the errors for wrong ones."""
+"""The ranges of the numbers of a map (rule book, "Start"), and their error messages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RANGES: Final[Mapping[str, tuple[int, int]]] = {
 
 LEAST_DENSITY: Final = 0.05
 MOST_DENSITY: Final = 0.30
-"""The range of the share of walls in all tiles."""
+"""The range of the share of tiles that are walls."""
 
 
 def whole(name: str, value: Json) -> int:
-    """Return the value if it is a whole number in the range of its name, else raise UsageError."""
+    """Return the value if it is a whole number in its range, otherwise raise UsageError."""
     low, high = RANGES[name]
     if type(value) is int and low <= value <= high:
         return value
@@ -32,7 +32,7 @@ def whole(name: str, value: Json) -> int:
 
 
 def density(value: Json) -> float:
-    """Return the value as a wall density; raise UsageError unless it is a number in the range."""
+    """Return the value as a wall density; raise UsageError unless it is a number in range."""
     if type(value) in (int, float) and LEAST_DENSITY <= value <= MOST_DENSITY:
         return float(value)
     limits = f"{LEAST_DENSITY:.2f}..{MOST_DENSITY:.2f}"
@@ -40,7 +40,7 @@ def density(value: Json) -> float:
 
 
 def short_text(value: Json) -> str:
-    """Return a short text for any value, for error messages."""
+    """Return a short representation of any value, for error messages."""
     if type(value) is int and abs(value) >= 2**64:
         return "a huge number"
     return reprlib.repr(value)

@@ -1,4 +1,4 @@
-"""The members of an untrusted map file, read and checked one by one."""
+"""Reads and validates the members of an untrusted map file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_NODES: Final = RANGES["energy_nodes"][1]
 
 
 def check_keys(document: Json) -> None:
-    """Raise UsageError unless a document has exactly the keys of a map, and the right version."""
+    """Raise UsageError unless a document has exactly a map's keys and the right version."""
     if not isinstance(document, dict):
         raise UsageError(f"must be an object, not {short_text(document)}")
     for key in KEYS:
@@ -45,7 +45,7 @@ def check_group(document: Json, group: Group) -> None:
 
 
 def read_tiles(name: str, value: Json, symmetry: Symmetry, most: int) -> tuple[RowCol, ...]:
-    """Return the tiles of a list, sorted; raise UsageError for more than `most` or a wrong one."""
+    """Return the listed tiles, sorted; raise UsageError for more than `most` or an invalid one."""
     if not isinstance(value, list) or len(value) > most:
         raise UsageError(f"{name} must be a list of at most {most} tiles")
     tiles = [read_tile(f"{name}[{n}]", tile, symmetry) for n, tile in enumerate(value)]
@@ -66,7 +66,7 @@ def read_tile(place: str, value: Json, symmetry: Symmetry) -> RowCol:
 def read_cores(value: Json, symmetry: Symmetry, each: int) -> tuple[OwnedTile, ...]:
     """Return the cores by slot, in each slot in the order of slot 0's cores.
 
-    `each` is the number of cores of a slot. Raises UsageError for another number of them.
+    `each` is the number of cores per slot. Raises UsageError for any other number.
     """
     number = each * symmetry.players
     if not isinstance(value, list) or len(value) != number:
@@ -96,7 +96,7 @@ def read_core(place: str, value: Json, symmetry: Symmetry) -> OwnedTile:
 
 
 def check_apart(things: Mapping[str, Sequence[RowCol]]) -> None:
-    """Raise UsageError where two of the walls, nodes and cores share a tile."""
+    """Raise UsageError if any two walls, nodes or cores share a tile."""
     occupants: dict[RowCol, str] = {}
     for name, tiles in things.items():
         for tile in tiles:

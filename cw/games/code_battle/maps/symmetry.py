@@ -20,7 +20,7 @@ Coordinate = TypeVar("Coordinate", int, Numbers)
 """A row or a column, or an array of them."""
 
 PLAYERS: Final = (2, 3, 4, 6)
-"""The numbers of players for which there are maps.
+"""The numbers of players for which maps exist.
 
 A square grid has no rotations by 60 or 120 degrees, but translations of the torus are exact
 symmetries too: they give maps for 3 and 6 players.
@@ -29,7 +29,7 @@ symmetries too: they give maps for 3 and 6 players.
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of symmetries of the torus, with as many elements as the map has players.
+    """A group of symmetries of the torus, with one element per player.
 
     `rot180` and `rot90` are the rotations about the centre of the grid, `half_shift` the four
     translations by half of the rows or columns, `shift` the multiples of one translation.
@@ -46,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """The symmetries of maps of one size, which map the slots to each other."""
+    """The symmetries of maps of one size, which map the slots onto each other."""
 
     players: int
     rows: int
@@ -62,7 +62,7 @@ class Symmetry:
         return tile[0] * self.cols + tile[1]
 
     def tile(self, number: int) -> RowCol:
-        """Return the tile with a number."""
+        """Return the tile with this number."""
         return divmod(number, self.cols)
 
     def table(self) -> Numbers:
@@ -111,21 +111,21 @@ class Symmetry:
 
 
 def check_players(players: Json) -> int:
-    """Return the number of players; raise UsageError if there are no maps for it."""
+    """Return the number of players; raise UsageError if no maps exist for it."""
     if type(players) is int and players in PLAYERS:
         return players
     raise UsageError(f"players: {short_text(players)} is not one of {', '.join(map(str, PLAYERS))}")
 
 
 def symmetry_for(players: int, rows: int, cols: int) -> Symmetry:
-    """Return the symmetry of maps of a size; raise UsageError if there is none."""
+    """Return the symmetry for a map size; raise UsageError if there is none."""
     return Symmetry(players, rows, cols, group_for(players, rows, cols))
 
 
 def group_for(players: int, rows: int, cols: int) -> Group:
-    """Return the group for a number of players on a torus of a size.
+    """Return the group for a number of players on a torus of this size.
 
-    Raises UsageError, with what the size must be like, if there is none.
+    Raises UsageError, stating the sizes that work, if there is none.
     """
     check_players(players)
     if players == 2:

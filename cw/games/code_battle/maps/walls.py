@@ -1,6 +1,6 @@
 """Steps 3 to 5 of making a map (rule book, "Maps"): grow walls, connect, reach the density.
 
-Tiles are their numbers, row * cols + col. All changes are made to whole orbits, so the map stays
+Tiles are numbered row * cols + col. Every change applies to whole orbits, so the map stays
 symmetric at every step.
 """
 
@@ -23,37 +23,37 @@ from cw.games.code_battle.maps.grid_paths import (
 from cw.games.code_battle.maps.symmetry import Symmetry
 
 Walls: TypeAlias = bytearray
-"""For every tile 1 if it is a wall, else 0."""
+"""For every tile, 1 if it is a wall, otherwise 0."""
 
 WALL_PROBABILITY: Final = 0.45
-"""The probability of an orbit to be walls before the cellular automaton runs."""
+"""The probability that an orbit is walls before the cellular automaton runs."""
 
 ITERATIONS: Final = 4
 """Steps of the cellular automaton."""
 
 PROTECTED_D2: Final = 4
-"""The squared distance from a core up to which there are no walls."""
+"""The squared distance around a core within which there are no walls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All of a map that is settled before it gets walls: its symmetry, cores and nodes."""
+    """The parts of a map that are fixed before its walls: its symmetry, cores and nodes."""
 
     players: int
     rows: int
     cols: int
     orbits: Table
-    """For every tile its distinct images, itself first."""
+    """For every tile, its distinct images, itself first."""
     representatives: tuple[int, ...]
-    """For every tile the smallest of its images, which identifies the orbit."""
+    """For every tile, the smallest of its images, which identifies the orbit."""
     protected: Sequence[bool]
-    """For every tile whether it may never be a wall."""
+    """For every tile, whether it must never be a wall."""
     required: tuple[int, ...]
     """The tiles that must be connected, slot 0's first core first: cores, nodes, small orbits."""
 
 
 def layout_of(symmetry: Symmetry, cores: Sequence[int], nodes: Sequence[int]) -> Layout:
-    """Return the layout of a map; `cores` and `nodes` are those of slot 0, their images follow."""
+    """Return the layout of a map; `cores` and `nodes` are slot 0's, from which the rest follow."""
     images = symmetry.table()
     small = np.flatnonzero(symmetry.image_distances() == 0)
     every_core, every_node = (images[:, tiles].T.ravel().tolist() for tiles in (cores, nodes))
@@ -75,7 +75,7 @@ def layout_of(symmetry: Symmetry, cores: Sequence[int], nodes: Sequence[int]) ->
 def grow_walls(layout: Layout, rng: Random) -> Walls:
     """Return the walls that a cellular automaton grows from random orbits (step 3).
 
-    A tile becomes or stays a wall with five walls among its 8 neighbours, and stays one with four.
+    A tile with five walls among its 8 neighbours becomes or stays a wall; with four it stays one.
     """
     initial = np.zeros((layout.rows, layout.cols), dtype=np.int8)
     for tile, representative in enumerate(layout.representatives):
@@ -84,7 +84,7 @@ def grow_walls(layout: Layout, rng: Random) -> Walls:
     allowed = ~np.array(layout.protected).reshape(initial.shape)
     walls = initial * allowed
     for _ in range(ITERATIONS):
-        # The sum over 3 x 3 tiles is separable: first over three rows, then over three columns.
+        # The 3 x 3 sum is separable: first over three rows, then over three columns.
         lines = walls + np.roll(walls, 1, axis=0) + np.roll(walls, -1, axis=0)
         around = lines + np.roll(lines, 1, axis=1) + np.roll(lines, -1, axis=1) - walls
         walls = ((around + walls >= 5) & allowed).astype(np.int8)
@@ -94,8 +94,8 @@ def grow_walls(layout: Layout, rng: Random) -> Walls:
 def connect_required(layout: Layout, walls: Walls) -> None:
     """Open paths until all required tiles are connected, then fill the rest (step 4).
 
-    Filling keeps the symmetry: the connected part holds every slot's first core, so each symmetry
-    maps it to itself.
+    Filling preserves the symmetry: the connected part holds every slot's first core, so each
+    symmetry maps it to itself.
     """
     steps = step_table(layout.rows, layout.cols)
     lengths = path_lengths(steps, walls, layout.required[:1])
@@ -111,7 +111,7 @@ def connect_required(layout: Layout, walls: Walls) -> None:
 def path_to_nearest(steps: Table, lengths: Sequence[int], required: Sequence[int]) -> list[int]:
     """Return a shortest path through walls to the nearest required tile without a length.
 
-    The path begins at that tile, and ends at a tile that has a length.
+    The path starts at that tile and ends at a tile that has a length.
     """
     reached = [tile for tile, length in enumerate(lengths) if length != UNREACHED]
     through = path_lengths(steps, bytes(len(steps)), reached)
@@ -129,7 +129,7 @@ def set_walls(walls: Walls, tiles: Iterable[int], wall: int) -> None:
 
 
 def reach_density(layout: Layout, walls: Walls, target: int, rng: Random) -> bool:
-    """Open or close orbits until |walls - target| < players, and return whether it was (step 5)."""
+    """Open or close orbits until |walls - target| < players; return whether it was (step 5)."""
     surplus = sum(walls) - target
     if surplus > 0:
         return remove_walls(layout, walls, surplus, rng)
@@ -139,7 +139,7 @@ def reach_density(layout: Layout, walls: Walls, target: int, rng: Random) -> boo
 def remove_walls(layout: Layout, walls: Walls, surplus: int, rng: Random) -> bool:
     """Open random orbits beside open tiles; return whether less than an orbit of surplus is left.
 
-    An orbit beside an open tile joins the part that is connected already.
+    An orbit beside an open tile joins the part that is already connected.
     """
     steps = step_table(layout.rows, layout.cols)
     removable = RandomSet(rng)
@@ -159,7 +159,7 @@ def remove_walls(layout: Layout, walls: Walls, surplus: int, rng: Random) -> boo
 def add_walls(layout: Layout, walls: Walls, missing: int, rng: Random) -> bool:
     """Close random orbits where that cuts no path; return whether less than an orbit is missing.
 
-    Those beside a wall go first, so that walls grow rather than appear singly.
+    Orbits beside a wall go first, so that walls grow instead of appearing singly.
     """
     steps, rings = (table(layout.rows, layout.cols) for table in (step_table, ring_table))
     beside, others = RandomSet(rng), RandomSet(rng)
@@ -178,10 +178,10 @@ def add_walls(layout: Layout, walls: Walls, missing: int, rng: Random) -> bool:
 
 
 def close_orbit(rings: Table, walls: Walls, orbit: Sequence[int]) -> bool:
-    """Close an orbit, and return whether it was possible: no tile may cut a path.
+    """Close an orbit unless one of its tiles would cut a path; return whether it was closed.
 
-    The tiles are closed one by one, for one may be in the ring of another. Where one could cut a
-    path those before it are opened again.
+    The tiles are closed one by one, because one may be in the ring of another. If one would cut a
+    path, those before it are reopened.
     """
     for number, tile in enumerate(orbit):
         if not is_ring_connected([not walls[n] for n in rings[tile]]):
@@ -194,9 +194,9 @@ def close_orbit(rings: Table, walls: Walls, orbit: Sequence[int]) -> bool:
 def is_ring_connected(ring: Sequence[bool]) -> bool:
     """Return whether a tile's open 4-neighbours are connected within its ring of 8 neighbours.
 
-    `ring` says of the neighbours, clockwise from north, which are open. A tile with a connected
-    ring can be closed without cutting any path, which can go round it: in digital topology it is
-    called a simple point. The test is local, so it refuses some tiles that could be closed too.
+    `ring` holds whether each neighbour is open, clockwise from north. A tile with a connected ring
+    can be closed without cutting any path, since paths can go round it: digital topology calls it a
+    simple point. The test is local, so it also rejects some tiles that could be closed.
     """
     # Neighbouring sides are joined by an open corner: a forest has nodes - edges components, and
     # the only cycle, all four joined, gives 0.
@@ -206,10 +206,10 @@ def is_ring_connected(ring: Sequence[bool]) -> bool:
 
 
 class RandomSet:
-    """A set of tiles from which one is drawn at random in constant time."""
+    """A set of tiles with constant-time random removal."""
 
     def __init__(self, rng: Random) -> None:
-        """Start empty; all draws come from `rng`."""
+        """Start empty; `rng` makes all random choices."""
         self._rng = rng
         self._tiles: list[int] = []
         self._known: set[int] = set()
@@ -219,14 +219,14 @@ class RandomSet:
         return len(self._tiles)
 
     def add(self, tile: int) -> None:
-        """Add a tile, unless it is in the set already."""
+        """Add a tile unless it is already in the set."""
         if tile not in self._known:
             self._known.add(tile)
             self._tiles.append(tile)
 
     def draw(self) -> int:
         """Remove and return a random tile."""
-        # The drawn tile is swapped to the end of the list, where removing it moves no other.
+        # Swap the drawn tile to the end of the list, where removing it moves no other.
         index = self._rng.randrange(len(self._tiles))
         self._tiles[index], self._tiles[-1] = self._tiles[-1], self._tiles[index]
         tile = self._tiles.pop()

@@ -1,4 +1,4 @@
-"""The rules of Code Battle under the arena's one interface."""
+"""The rules of Code Battle, behind the arena's common interface."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from cw.games.code_battle.rules.vision import View, view_of
 from cw.games.rules import Fault, Json, Outcome, Player
 
 Moves: TypeAlias = list[Json]
-"""The list `moves` of a reply, as it came."""
+"""The list `moves` of a reply, as received."""
 
 FAILURES: Final = 10
-"""This many faults in a row, and a slot is asked no more."""
+"""Faults in a row after which a slot is no longer asked."""
 
 WAYS: Final = (*DIRECTIONS, None)
 
@@ -36,17 +36,17 @@ class CodeBattle:
         return start(players, seed, options)
 
     def players(self, state: State) -> range:
-        """Name all slots."""
+        """Return all slots."""
         return range(len(state.stats))
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Name the slots that are asked: not crashed, with a living bot (rule 1)."""
+        """Return the slots to ask: not crashed, with a living bot (rule 1)."""
         if condition(state) is not None:
             return ()
         return tuple(slot for slot in sorted(state.living) if not state.stats[slot].crashed)
 
     def check(self, state: State, player: Player, action: Moves) -> None:
-        """Raise IllegalAction, with the first entry that is ignored and how many follow."""
+        """Raise IllegalAction, naming the first ignored entry and how many more there are."""
         if player not in self.to_move(state):
             raise OutOfTurn(f"slot {player} is not asked now")
         if not isinstance(action, list):
@@ -57,7 +57,7 @@ class CodeBattle:
             raise IllegalAction(f"{wrong[0]}{more}")
 
     def step(self, state: State, actions: Mapping[Player, Moves | Fault]) -> State:
-        """Play a turn; entries that are not orders are ignored, and a fault holds all bots."""
+        """Play a turn; entries that are not orders are ignored, and after a fault all bots hold."""
         orders: dict[Slot, Orders] = {}
         stats = list(state.stats)
         for slot in state.living:
@@ -91,7 +91,7 @@ class CodeBattle:
         )
 
     def sample(self, state: State, player: Player, rng: Random) -> Moves:
-        """Draw for each own bot to hold or one of the directions."""
+        """Return random moves: each own bot holds or goes in one of the directions."""
         steps = {bot.tile: rng.choice(WAYS) for bot in state.bots if bot.owner == player}
         return list(write_orders(state, {tile: way for tile, way in steps.items() if way}))
 
@@ -103,13 +103,13 @@ def count_failures(stats: PlayerStats, *, failed: bool) -> PlayerStats:
 
 
 def ranking_key(state: State, slot: Slot) -> tuple[int, int, int]:
-    """Return what slots are ranked by: score, collected energy, living bots."""
+    """Return the ranking key of a slot: score, collected energy, living bots."""
     stats = state.stats[slot]
     return stats.score, stats.collected, sum(bot.owner == slot for bot in state.bots)
 
 
 def winner_of(state: State, why: Condition) -> Slot | None:
-    """Return the winner; None if nobody stands alone at the top."""
+    """Return the winner, or None if the top is shared."""
     if why == "annihilation":
         return None
     if why == "sole_survivor":

@@ -1,4 +1,4 @@
-"""The orders in a reply (rule book, "On the wire"): an unusable entry is ignored alone."""
+"""The orders in a reply (rule book, "On the wire"): only an unusable entry itself is ignored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Orders: TypeAlias = Mapping[Tile, Direction]
 
 
 def read_orders(state: State, slot: Slot, entries: list[Json]) -> tuple[Orders, list[str]]:
-    """Return the orders of a reply, and a sentence for each entry that is not a usable order."""
+    """Return the orders in a reply, and a message for each entry that is not a usable order."""
     bots = {bot.tile for bot in state.bots if bot.owner == slot}
     orders: dict[Tile, Direction] = {}
     wrong = []
@@ -29,7 +29,7 @@ def read_orders(state: State, slot: Slot, entries: list[Json]) -> tuple[Orders, 
 
 
 def why_unusable(state: State, bots: set[Tile], orders: Orders, entry: Json) -> str | None:
-    """Return why an entry is not a usable order; None if it is one."""
+    """Return why an entry is not a usable order, or None if it is."""
     if not isinstance(entry, dict):
         return f"must be an object, not {short(entry)}"
     tile = tile_of(state, entry)
@@ -46,7 +46,7 @@ def why_unusable(state: State, bots: set[Tile], orders: Orders, entry: Json) -> 
 
 
 def tile_of(state: State, entry: Mapping[str, Json]) -> Tile | None:
-    """Return the tile that an entry names, itself or in `position`; None if not on the grid."""
+    """Return the tile that an entry names, directly or in `position`, or None if off the grid."""
     for place in (entry, entry.get("position")):
         if isinstance(place, dict):
             row, col = place.get("row"), place.get("col")

@@ -25,11 +25,11 @@ MATCH_OPTIONS: Final[dict[str, tuple[int, int, int]]] = {
 """Name -> default, lowest and highest value."""
 
 OPTIONS: Final = ("map", *DEFAULTS, *MATCH_OPTIONS)
-"""The options of a match; those of the map maker select among the maps of the library."""
+"""The options of a match; those of the map maker filter the maps of the library."""
 
 
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the start of a match; raise UsageError for an option that is unknown or invalid."""
+    """Return the start of a match; raise UsageError if an option is unknown or invalid."""
     check_players(players)
     for name in options:
         if name not in OPTIONS:
@@ -41,7 +41,7 @@ def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def setting(name: str, options: Mapping[str, Json]) -> int:
-    """Return a setting of the match, or its default; raise UsageError if it is out of its range."""
+    """Return a setting of the match, or its default; raise UsageError if out of range."""
     default, low, high = MATCH_OPTIONS[name]
     value = options.get(name, default)
     if type(value) is int and low <= value <= high:
@@ -50,7 +50,7 @@ def setting(name: str, options: Mapping[str, Json]) -> int:
 
 
 def choose_map(players: int, seed: int, options: Mapping[str, Json]) -> Map:
-    """Return the map that the options name, or one of the library that fits them, by the seed.
+    """Return the map named by the options, or a matching one from the library, chosen by seed.
 
     Raises UsageError if there is none.
     """

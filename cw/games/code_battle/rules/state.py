@@ -1,4 +1,4 @@
-"""The state of a match; all values are frozen, and states share those that do not change."""
+"""The state of a match; all values are frozen, and states share the unchanged ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Slot: TypeAlias = int
 
 
 class Config(NamedTuple):
-    """The settings of a match, which every view holds."""
+    """The settings of a match, included in every view."""
 
     rows: int
     cols: int
@@ -34,14 +34,14 @@ class Bot(NamedTuple):
 
 
 class Core(NamedTuple):
-    """A tile on which bots are made: active until it is captured, then razed for good."""
+    """A tile that spawns bots: active until it is captured, then razed for good."""
 
     id: int
     tile: Tile
     owner: Slot
     active: bool
     last_spawn: int
-    """The number of turns played after its last spawn; 0 for never."""
+    """The number of turns played when it last spawned; 0 for never."""
 
 
 class Node(NamedTuple):
@@ -49,7 +49,6 @@ class Node(NamedTuple):
 
     tile: Tile
     energy: bool
-    """Whether it holds energy now."""
     timer: int
     """The turns since it became empty; 0 while it holds energy."""
 
@@ -65,7 +64,7 @@ class PlayerStats(NamedTuple):
     failures: int = 0
     """Faults in a row."""
     crashed: bool = False
-    """Whether it is asked no more, after too many of them."""
+    """Whether it is no longer asked, after too many faults."""
 
 
 class Death(NamedTuple):
@@ -109,16 +108,16 @@ class Terrain:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """The events of a turn for the exported replay; deaths are in the state itself."""
+    """The events of a turn for the exported replay; deaths are part of the state."""
 
     moves: Mapping[Slot, tuple[tuple[Tile, Direction], ...]] = field(default_factory=dict)
-    """The orders that moved a bot, by slot: the tile that it left, and the direction."""
+    """The orders that moved a bot, by slot: the tile it left, and the direction."""
     captures: tuple[Capture, ...] = ()
     collected: Mapping[Slot, tuple[Tile, ...]] = field(default_factory=dict)
     destroyed: tuple[Tile, ...] = ()
     spawns: tuple[tuple[Tile, Slot], ...] = ()
     energized: tuple[Tile, ...] = ()
-    """The nodes at which energy has appeared."""
+    """The nodes at which energy appeared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ class State:
     dead: tuple[Death, ...] = ()
     """The deaths of the last turn, sorted."""
     seed: int = 0
-    """The seed of the match, from which players number each other."""
+    """The seed of the match, which determines how players number each other."""
     events: Events = field(default=Events(), compare=False)
     """The events of the last turn; not part of the position."""
 

@@ -20,10 +20,10 @@ DIRECTIONS: Final[dict[Direction, tuple[int, int]]] = {
 
 
 class Discs(dict[Tile, tuple[Tile, ...]]):
-    """Tile -> all tiles within a squared distance of it; entries are made on first access."""
+    """Tile -> all tiles within a squared distance; entries are computed on first access."""
 
     def __init__(self, torus: Torus, radius2: int) -> None:
-        """Start without entries, with the offsets that all discs have in common."""
+        """Start without entries, with the offsets shared by all discs."""
         super().__init__()
         self.torus = torus
         self.offsets = [
@@ -34,7 +34,7 @@ class Discs(dict[Tile, tuple[Tile, ...]]):
         ]
 
     def __missing__(self, tile: Tile) -> tuple[Tile, ...]:
-        """Make, store and return the disc of a tile."""
+        """Compute, store and return the disc of a tile."""
         rows, cols = self.torus.rows, self.torus.cols
         row, col = divmod(tile, cols)
         disc = tuple(
@@ -45,7 +45,7 @@ class Discs(dict[Tile, tuple[Tile, ...]]):
 
 
 class BitDiscs(dict[Tile, int]):
-    """Tile -> bitset of the tiles within a squared distance; entries are made on first access.
+    """Tile -> bitset of the tiles within a squared distance; entries are computed on first access.
 
     The tiles that several bots see are the OR of their discs.
     """
@@ -56,16 +56,16 @@ class BitDiscs(dict[Tile, int]):
         self.discs = discs
 
     def __missing__(self, tile: Tile) -> int:
-        """Make, store and return the bitset of a tile's disc."""
+        """Compute, store and return the bitset of a tile's disc."""
         self[tile] = bits = sum(1 << seen for seen in self.discs[tile])
         return bits
 
 
 class Torus:
-    """The tables of a grid size."""
+    """The lookup tables of a grid size."""
 
     def __init__(self, rows: int, cols: int) -> None:
-        """Make a torus of rows x cols tiles."""
+        """Create a torus of rows x cols tiles."""
         self.rows = rows
         self.cols = cols
         self.tiles = rows * cols
@@ -76,7 +76,7 @@ class Torus:
     def spans(length: int) -> range:
         """Return the offsets from a tile along an axis, each tile once, by the shorter way around.
 
-        Where both ways are equally long only the positive offset is in it, so that no tile is in a
+        If both ways are equally long, only the positive offset is included, so that no tile is in a
         disc twice.
         """
         return range(-((length - 1) // 2), length // 2 + 1)
@@ -98,13 +98,13 @@ class Torus:
     def down2(self) -> list[int]:
         """Difference of rows -> the square of the shorter way around.
 
-        A negative difference counts from the end of the list, which is the other way around.
+        A negative difference indexes from the end of the list, which is the other way around.
         """
         return [min(n, self.rows - n) ** 2 for n in range(self.rows)]
 
     @cached_property
     def right2(self) -> list[int]:
-        """Difference of columns -> the square of the shorter way around; also for negative ones."""
+        """Difference of columns -> the square of the shorter way around; negative ones work too."""
         return [min(n, self.cols - n) ** 2 for n in range(self.cols)]
 
     def discs(self, radius2: int) -> Discs:
@@ -120,12 +120,12 @@ class Torus:
         return self._bit_discs[radius2]
 
     def distance2(self, a: Tile, b: Tile) -> int:
-        """Return the squared distance of two tiles: d2 of the rule book."""
+        """Return the squared distance between two tiles: d2 of the rule book."""
         down, right = a // self.cols - b // self.cols, a % self.cols - b % self.cols
         return self.down2[down] + self.right2[right]
 
 
 @lru_cache(maxsize=8)
 def torus(rows: int, cols: int) -> Torus:
-    """Return the torus of a size; the last few are cached with their tables."""
+    """Return the torus of a size; the most recent ones are cached with their tables."""
     return Torus(rows, cols)

@@ -1,4 +1,4 @@
-"""A turn: seven phases that build the next state, in their order (rule book, "A turn")."""
+"""A turn: seven phases that build the next state, in order (rule book, "A turn")."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from cw.games.code_battle.rules.state import (
 from cw.games.code_battle.rules.torus import Direction, Tile
 
 DOMINANT_TURNS: Final = 100
-"""The turns without a break after which dominance wins (rule book, "End")."""
+"""Consecutive turns of dominance that win the match (rule book, "End")."""
 
 BESIDE: Final = 2
-"""The squared radius of the 3 x 3 tiles from which the energy of a node is collected."""
+"""Squared radius of the 3 x 3 tiles within which bots collect a node's energy."""
 
 
 class TurnBuilder:
-    """The state after a turn as its phases build it, with the events so far."""
+    """Builds the state after a turn, phase by phase, and collects its events."""
 
     def __init__(self, state: State, orders: Mapping[Slot, Orders]) -> None:
         """Start with the state before the turn."""
@@ -53,7 +53,7 @@ class TurnBuilder:
         self.energized: list[Tile] = []
 
     def remove(self, dead: Collection[Bot]) -> None:
-        """Remove dead bots, and note where they died."""
+        """Remove dead bots, and record where they died."""
         if dead:
             ids = {bot.id for bot in dead}
             self.bots = tuple(bot for bot in self.bots if bot.id not in ids)
@@ -81,7 +81,7 @@ class TurnBuilder:
         )
 
     def stats(self, slot: Slot) -> PlayerStats:
-        """Return the counts of a slot after the turn; its faults were counted before."""
+        """Return the counts of a slot after the turn; its faults have already been counted."""
         return self.before.stats[slot]._replace(
             energy=self.energy[slot],
             collected=self.collected[slot],
@@ -126,7 +126,7 @@ def move(builder: TurnBuilder) -> None:
 def collide(builder: TurnBuilder, came_from: Mapping[int, Tile]) -> None:
     """Remove friends that meet, and bots that stood where enemies moved, with those enemies.
 
-    `came_from` is the tile before the move, by bot id.
+    `came_from` maps a bot's id to its tile before the move.
     """
     meetings: dict[Tile, list[Bot]] = defaultdict(list)
     for bot in builder.bots:
@@ -136,7 +136,7 @@ def collide(builder: TurnBuilder, came_from: Mapping[int, Tile]) -> None:
         if len(bots) > 1:
             friends = Counter(bot.owner for bot in bots)
             dead.update(bot for bot in bots if friends[bot.owner] > 1)
-            # No two bots start on one tile, so at most one of them stood there.
+            # No two bots start on the same tile, so at most one of them stood there.
             standing = next((bot for bot in bots if came_from[bot.id] == tile), None)
             if standing is not None:
                 dead.update(run_into(builder, standing, bots))
@@ -146,7 +146,7 @@ def collide(builder: TurnBuilder, came_from: Mapping[int, Tile]) -> None:
 def run_into(builder: TurnBuilder, standing: Bot, bots: list[Bot]) -> set[Bot]:
     """Return a standing bot and the enemies that moved onto it, and count the eliminations.
 
-    The set is empty if only friends did.
+    Returns an empty set if only friends did.
     """
     enemies = [bot for bot in bots if bot.owner != standing.owner]
     builder.eliminated[standing.owner] += len(enemies)
@@ -156,7 +156,7 @@ def run_into(builder: TurnBuilder, standing: Bot, bots: list[Bot]) -> set[Bot]:
 
 
 def combat(builder: TurnBuilder) -> None:
-    """COMBAT: remove bots with an enemy in reach that has no more enemies than they (rule 3)."""
+    """COMBAT: remove bots with an enemy in reach that has at most as many enemies (rule 3)."""
     bots_at: dict[Tile, list[Bot]] = defaultdict(list)
     for bot in builder.bots:
         bots_at[bot.tile].append(bot)
@@ -172,10 +172,10 @@ def combat(builder: TurnBuilder) -> None:
         ]
         if near:
             enemies[bot] = near
-    # Reach is mutual, so every enemy of a bot has an entry of its own.
+    # Reach is mutual, so every enemy of a bot has its own entry.
     dead = []
     for bot, near in enemies.items():
-        # All deaths are judged by the board before combat, and removed together.
+        # All deaths are judged on the board before combat, and removed together.
         killers = {enemy.owner for enemy in near if len(enemies[enemy]) <= len(near)}
         if killers:
             dead.append(bot)
@@ -197,7 +197,7 @@ def capture(builder: TurnBuilder) -> None:
 
 
 def collect(builder: TurnBuilder) -> None:
-    """COLLECT: give energy to the only owner beside it, destroy it between several (rule 5)."""
+    """COLLECT: energy goes to the only owner beside it; several destroy it (rule 5)."""
     bot_at = builder.bots_by_tile()
     beside = builder.before.terrain.torus.discs(BESIDE)
     for number, node in enumerate(builder.nodes):
@@ -219,10 +219,10 @@ def credit(builder: TurnBuilder, slot: Slot, tile: Tile) -> None:
 
 
 def spawn(builder: TurnBuilder) -> None:
-    """SPAWN: make bots on free active cores, the longest idle first, while paid for (rule 6)."""
+    """SPAWN: make bots on free active cores, longest idle first, while energy lasts (rule 6)."""
     occupied = {bot.tile for bot in builder.bots}
     cost = builder.before.config.spawn_cost
-    # Sorted by slot first: ids of new bots must not depend on the order of cores in the map.
+    # Sort by slot first: ids of new bots must not depend on the order of cores in the map.
     free = sorted(
         (core.owner, core.last_spawn, core.id, number)
         for number, core in enumerate(builder.cores)
@@ -239,7 +239,7 @@ def spawn(builder: TurnBuilder) -> None:
 
 
 def energy_tick(builder: TurnBuilder) -> None:
-    """ENERGY_TICK: count empty nodes up; at the interval they hold energy again (rule 7)."""
+    """ENERGY_TICK: advance the timers of empty nodes; at the interval they hold energy (rule 7)."""
     interval = builder.before.config.energy_interval
     for number, node in enumerate(builder.nodes):
         if not node.energy:
@@ -250,11 +250,11 @@ def energy_tick(builder: TurnBuilder) -> None:
 
 
 def endgame(builder: TurnBuilder) -> None:
-    """ENDGAME: count dominant turns, and score the bonus of a sole survivor (rule 8)."""
+    """ENDGAME: count dominant turns, and add the bonus of a sole survivor (rule 8)."""
     bots = Counter(bot.owner for bot in builder.bots)
     total = bots.total()
     for slot, turns in enumerate(builder.dominant_turns):
-        # At least 80 %, in whole numbers, which do not round.
+        # At least 80 %, in integers to avoid rounding.
         dominant = total > 0 and 5 * bots[slot] >= 4 * total
         builder.dominant_turns[slot] = turns + 1 if dominant else 0
     if len(bots) == 1:
@@ -272,7 +272,7 @@ PHASES: Final[tuple[Callable[[TurnBuilder], None], ...]] = (
     energy_tick,
     endgame,
 )
-"""The phases of a turn, in their order."""
+"""The phases of a turn, in order."""
 
 
 def play_turn(state: State, orders: Mapping[Slot, Orders]) -> State:
@@ -284,7 +284,7 @@ def play_turn(state: State, orders: Mapping[Slot, Orders]) -> State:
 
 
 def condition(state: State) -> Condition | None:
-    """Return the first condition that ends the match, None while it goes on (rule book, "End")."""
+    """Return the first condition that ends the match (rule book, "End"), or None."""
     living = len(state.living)
     if living < 2:
         return "sole_survivor" if living else "annihilation"

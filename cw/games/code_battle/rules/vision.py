@@ -1,4 +1,4 @@
-"""What a slot sees, and by which numbers it knows the other slots (rule book, "Fog")."""
+"""What a slot sees, and how it numbers the other slots (rule book, "Fog")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.games.code_battle.rules.torus import Tile
 
 
 class SeenCore(NamedTuple):
-    """A core in sight, with its owner as the observer numbers it."""
+    """A visible core, with its owner as the observer numbers it."""
 
     tile: Tile
     owner: int
@@ -30,13 +30,13 @@ class View:
     """The energy that the slot holds."""
     score: int
     bots: tuple[tuple[Tile, int], ...]
-    """Tile and owner of each bot in sight."""
+    """Tile and owner of each visible bot."""
     nodes: tuple[Tile, ...]
-    """The nodes in sight that hold energy."""
+    """The visible nodes that hold energy."""
     cores: tuple[SeenCore, ...]
     walls: tuple[Tile, ...]
     dead: tuple[tuple[Tile, int], ...]
-    """Tile and owner of the bots that died in sight in the turn before."""
+    """Tile and owner of the bots that were seen to die in the previous turn."""
 
 
 def view_of(state: State, slot: Slot) -> View:
@@ -63,10 +63,10 @@ def view_of(state: State, slot: Slot) -> View:
 
 
 def visible(state: State, slot: Slot) -> str:
-    """Return a text with a "1" at the index of each tile that a slot's bots see, "0" elsewhere.
+    """Return a string with "1" at the index of each tile that a slot's bots see, "0" elsewhere.
 
-    Views test many tiles, and indexing a text takes constant time, while shifting an integer to
-    test a bit takes time in proportion to its length.
+    Views test many tiles: indexing a string takes constant time, while testing a bit of a large
+    integer takes time proportional to its length.
     """
     torus = state.terrain.torus
     bit_discs = torus.bit_discs(state.config.vision_radius2)

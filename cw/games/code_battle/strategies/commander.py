@@ -1,4 +1,4 @@
-"""The common part of the planning strategies: they remember what they saw, and plan the turn."""
+"""The base of the planning strategies: they remember what they saw, and plan each turn."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Commander:
     """A strategy that commands the bots of one slot in one match."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat, with nothing seen yet; all draws come from `rng`."""
+        """Take a seat with nothing seen yet; `rng` makes all random choices."""
         self.rng = rng
         self.known: Knowledge | None = None
 
     def act(self, view: View) -> list[Json]:
-        """Return the orders of all own bots as the entries of a reply."""
+        """Return the orders to all own bots as the entries of a reply."""
         if self.known is None:
             self.known = Knowledge(view)
         self.known.update(view)

@@ -11,17 +11,17 @@ from cw.games.code_battle.strategies.paths import DistanceField, bits
 from cw.games.code_battle.strategies.plan import TurnPlan
 
 RALLY: Final = 5
-"""The distance in steps from the centre up to which a bot counts as with its group."""
+"""The maximum distance in steps from the centre at which a bot counts as with its group."""
 
 CLOSE: Final = 3
-"""The greatest distance in steps to the nearest friend while a group advances."""
+"""The maximum distance in steps to the nearest friend while a group advances."""
 
 QUORUM: Final = 4
-"""The least number of bots with a group for it to advance."""
+"""The minimum number of bots together for a group to advance."""
 
 
 def medoid(plan: TurnPlan, group: Collection[Tile]) -> Tile:
-    """Return the bot of a group with the least sum of distances to the others."""
+    """Return the bot of a group with the smallest sum of distances to the others."""
     steps = plan.known.steps
     return min(group, key=lambda bot: (sum(steps(bot, other) for other in group), bot))
 
@@ -43,7 +43,7 @@ def advance(plan: TurnPlan, group: Collection[Tile], field: DistanceField) -> No
 
 
 def keeps_up(plan: TurnPlan, bot: Tile, tile: Tile) -> bool:
-    """Return whether a bot on a tile is close to a friend, and not outnumbered there."""
+    """Return whether a bot on a tile would be close to a friend and not outnumbered."""
     others = (other for other in plan.occupied if other != bot)
     steps = plan.known.steps
     return outnumbers(plan, bot, tile) and any(steps(tile, other) <= CLOSE for other in others)

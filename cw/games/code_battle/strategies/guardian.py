@@ -12,19 +12,19 @@ from cw.games.code_battle.strategies.paths import bits
 from cw.games.code_battle.strategies.plan import TurnPlan
 
 GUARDS: Final = 4
-"""The number of guards of a core."""
+"""The number of guards per core."""
 
 RING_STEPS: Final = range(2, 6)
 """The distances in steps from the core at which guards stand."""
 
 HOME: Final = 10
-"""The distance in steps from a core up to which energy is gathered."""
+"""The maximum distance in steps from a core at which energy is gathered."""
 
 ALARM: Final = 12
-"""The distance in steps from a core from which enemies are met."""
+"""The distance in steps from a core within which enemies are confronted."""
 
 TOGETHER: Final = 3
-"""The greatest distance in steps between guards that attack together."""
+"""The maximum distance in steps between guards that attack together."""
 
 RESERVE: Final = 6
 """The energy to keep. Spawning is automatic, so a bot must stand on the core to save energy."""
@@ -34,7 +34,7 @@ class Guardian(Commander):
     """Guards its cores, and attacks with two or more bots together."""
 
     def command(self, plan: TurnPlan) -> None:
-        """Answer raids, gather near home, scout, and fill the rings with the other bots."""
+        """Answer raids, gather near home, scout, and fill the rings with the remaining bots."""
         cores = plan.known.cores_of(enemy=False)
         if not cores:
             plan.gather(plan.free)
@@ -54,7 +54,7 @@ class Guardian(Commander):
         return min(plan.known.steps(core, tile) for core in cores)
 
     def answer(self, plan: TurnPlan, core: Tile) -> None:
-        """Send the guards of a core against enemies near it; those without company come back."""
+        """Send the guards of a core against enemies near it; those without company return."""
         raiders = plan.near(core, plan.enemies, ALARM)
         if not raiders:
             return
@@ -71,7 +71,7 @@ class Guardian(Commander):
     def scout(self, plan: TurnPlan, cores: list[Tile], *, alone: bool) -> None:
         """Send the bots farthest from home to explore.
 
-        None below four bots, one from four, two from twelve on; at least one if `alone`, without
+        None below four bots, one from four, two from twelve; at least one if `alone`, without
         energy near home.
         """
         number = 2 if len(plan.own) >= 12 else int(len(plan.own) >= 4 or alone)

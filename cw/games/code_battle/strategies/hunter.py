@@ -1,4 +1,4 @@
-"""The hunter: pairs of its bots attack isolated enemies."""
+"""The hunter: pairs of bots attack isolated enemies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cw.games.code_battle.strategies.plan import TurnPlan
 from cw.games.rules import Player
 
 ISOLATION: Final = 4
-"""The distance in steps from its nearest friend at which an enemy counts as isolated."""
+"""The distance in steps to its nearest friend from which an enemy counts as isolated."""
 
 SECOND: Final = 12
-"""The distance in steps from a target up to which the second bot of a pair may be."""
+"""The maximum distance in steps from a target for the second bot of a pair."""
 
 PATIENCE: Final = 3
 """The turns for which a target out of sight is remembered."""
@@ -28,13 +28,13 @@ class Target(NamedTuple):
     """An isolated enemy."""
 
     tile: Tile
-    """Where it is, or is expected to be."""
+    """Its position, or where it is expected to be."""
     down: int
     """The change of row in its last step."""
     right: int
     """The change of column in its last step."""
     unseen: int
-    """The turns since it was last in sight."""
+    """The turns since it was last seen."""
 
 
 class Hunter(Commander):
@@ -54,13 +54,13 @@ class Hunter(Commander):
         plan.explore(plan.free)
 
     def track(self, plan: TurnPlan) -> list[Target]:
-        """Return the isolated enemies in sight, then those that are remembered."""
+        """Return the isolated enemies in sight, then the remembered ones."""
         steps = plan.known.steps
         enemies = np.array(plan.enemies, dtype=np.int64)
         seen = [
             enemy
             for enemy in plan.enemies
-            # The enemy itself is one of those that are near.
+            # An enemy is always near itself.
             if (steps.to_all(enemy, enemies) < ISOLATION).sum() == 1
         ]
         before = {target.tile: target for target in self.targets}
@@ -75,21 +75,21 @@ class Hunter(Commander):
         return [*targets, *remembered]
 
     def step_between(self, plan: TurnPlan, last: Tile | None, now: Tile) -> tuple[int, int]:
-        """Return the change of row and column of a step; (0, 0) if it is not one, or not known."""
+        """Return the change of row and column of a step; (0, 0) if unknown or not a single step."""
         cols = plan.torus.cols
         if last is None or plan.known.steps(last, now) != 1:
             return 0, 0
         return now // cols - last // cols, now % cols - last % cols
 
     def moved_on(self, plan: TurnPlan, target: Target) -> Target:
-        """Return a target out of sight as if it had repeated its last step."""
+        """Return a target out of sight, assuming that it repeated its last step."""
         rows, cols = plan.torus.rows, plan.torus.cols
         row, col = divmod(target.tile, cols)
         tile = (row + target.down) % rows * cols + (col + target.right) % cols
         return target._replace(tile=tile, unseen=target.unseen + 1)
 
     def hunt(self, plan: TurnPlan, target: Target) -> None:
-        """Send the two nearest bots to a target; they enter danger only when they are together."""
+        """Send the two nearest bots to a target; they enter danger only together."""
         steps = plan.known.steps
         nearest = sorted(plan.free, key=lambda bot: (steps(bot, target.tile), bot))[:2]
         if len(nearest) < 2 or steps(nearest[1], target.tile) > SECOND:

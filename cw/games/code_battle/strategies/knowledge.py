@@ -1,4 +1,4 @@
-"""What a strategy remembers of earlier views, as each shows only what is in sight."""
+"""What a strategy remembers of earlier views, since each shows only what is in sight."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cw.games.code_battle.rules.vision import SeenCore, View
 from cw.games.code_battle.strategies.paths import DistanceField, TorusDistance, bits
 
 LATTICE: Final = 5
-"""The spacing, in rows and columns, of the tiles that exploration goes to."""
+"""The spacing, in rows and columns, of the tiles that are explored."""
 
 MOST_FIELDS: Final = 128
-"""Distances to different goals that are kept: a large map takes up to 0.3 MB for each."""
+"""Distance fields to cache: on a large map each takes up to 0.3 MB."""
 
 
 class Knowledge:
-    """All that a slot has seen of a match so far."""
+    """What a slot has seen of a match so far."""
 
     def __init__(self, view: View) -> None:
         """Start with the settings of the match only."""
@@ -27,25 +27,25 @@ class Knowledge:
         self.steps = TorusDistance(self.torus)
         self.walls = 0
         self.explored = 0
-        """The tiles that were ever in sight, as a bitset."""
+        """The tiles that have ever been in sight, as a bitset."""
         self.energy: set[Tile] = set()
-        """The tiles that held energy when they were last in sight."""
+        """The tiles that held energy when last seen."""
         self.nodes: set[Tile] = set()
-        """The tiles that ever held energy: it appears there again."""
+        """The tiles that have ever held energy: it reappears there."""
         self.cores: dict[Tile, SeenCore] = {}
         self.seen: dict[Tile, int] = {
             row * view.config.cols + col: -1000
             for row in range(0, view.config.rows, LATTICE)
             for col in range(0, view.config.cols, LATTICE)
         }
-        """Tile to explore -> the turn in which it was last in sight; far in the past for never."""
+        """Tile to explore -> the turn in which it was last in sight; far in the past if never."""
         self._fields: dict[int, DistanceField] = {}
-        """Goals -> the distances to them; most goals stay for many turns."""
+        """Goals -> the distances to them; most goals stay the same for many turns."""
         self._fields_walls = 0
-        """The walls that these distances go around."""
+        """The walls for which the distances were computed."""
 
     def update(self, view: View) -> None:
-        """Add what a view shows."""
+        """Add the contents of a view."""
         bit_discs = self.torus.bit_discs(self.config.vision_radius2)
         visible = reduce(or_, (bit_discs[tile] for tile, owner in view.bots if owner == 0), 0)
         self.explored |= visible
@@ -65,7 +65,7 @@ class Knowledge:
         )
 
     def distance_field(self, goals: int) -> DistanceField:
-        """Return the distances to a bitset of goals, around the known walls."""
+        """Return the distances to a bitset of goals, around known walls."""
         if self._fields_walls != self.walls or len(self._fields) >= MOST_FIELDS:
             self._fields, self._fields_walls = {}, self.walls
         if goals not in self._fields:

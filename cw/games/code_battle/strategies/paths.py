@@ -1,6 +1,6 @@
 """Shortest paths on the torus: breadth-first search over bitsets, a whole level at a time.
 
-Bit n of a bitset stands for tile n, row * cols + col.
+Bit n of a bitset represents tile n, row * cols + col.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cw.games.code_battle.rules.torus import DIRECTIONS, Direction, Tile, Torus
 
 FAR: Final = 10**6
-"""A distance above that of any path."""
+"""A distance longer than any path."""
 
 
 def bits(tiles: Iterable[Tile]) -> int:
@@ -35,10 +35,10 @@ def tiles_of(bitset: int) -> Iterator[Tile]:
 
 
 class BitShifts:
-    """Steps of bitsets on a torus: every tile of a set moves with one shift of an integer."""
+    """Steps of bitsets on a torus: one integer shift moves every tile of a set."""
 
     def __init__(self, torus: Torus) -> None:
-        """Prepare the masks of the first and the last column."""
+        """Prepare the masks for the first and the last column."""
         self.cols = torus.cols
         self.wrap = torus.tiles - torus.cols
         self.all_tiles = (1 << torus.tiles) - 1
@@ -47,11 +47,11 @@ class BitShifts:
         self.not_last = self.all_tiles ^ first_column << torus.cols - 1
 
     def neighbours(self, bitset: int) -> int:
-        """Return the tiles that are one step from any tile of a bitset."""
+        """Return the tiles one step from any tile of a bitset."""
         cols, wrap = self.cols, self.wrap
         inner_east, inner_west = bitset & self.not_last, bitset & self.not_first
-        # A row down or up is a shift by cols, and by rows - 1 rows where it wraps around. A column
-        # is a shift by 1; the last and the first one wrap around within their row.
+        # One row down or up is a shift by cols, or by rows - 1 rows where it wraps around. One
+        # column is a shift by 1; the last and the first one wrap around within their row.
         return (
             (bitset << cols | bitset >> cols | bitset << wrap | bitset >> wrap) & self.all_tiles
             | inner_east << 1
@@ -63,15 +63,15 @@ class BitShifts:
 
 @lru_cache(maxsize=8)
 def bit_shifts(torus: Torus) -> BitShifts:
-    """Return the steps of bitsets on a torus."""
+    """Return the cached steps of bitsets on a torus."""
     return BitShifts(torus)
 
 
 class DistanceField:
     """The distance in steps, around walls, from every tile to the nearest of some goals.
 
-    The levels of the search are computed when they are first needed, since most questions are
-    about tiles near the goals.
+    The levels of the search are computed on demand, since most queries are about tiles near the
+    goals.
     """
 
     def __init__(self, torus: Torus, walls: int, goals: int) -> None:
@@ -92,7 +92,7 @@ class DistanceField:
         return True
 
     def distances(self, goals: int, most: int = FAR, least: int = 0) -> dict[Tile, int]:
-        """Return the distances of the tiles of a bitset, those from `least` to `most`."""
+        """Return the distances of the tiles of a bitset that are between `least` and `most`."""
         result: dict[Tile, int] = {}
         steps = least
         while goals and steps <= most and (steps < len(self.levels) or self._widen()):
@@ -104,7 +104,7 @@ class DistanceField:
         return result
 
     def distance(self, tile: Tile) -> int:
-        """Return the distance of a tile; FAR if there is no path."""
+        """Return the distance of a tile, or FAR if there is no path."""
         goal = 1 << tile
         for steps, level in enumerate(self.levels):
             if level & goal:
@@ -115,7 +115,7 @@ class DistanceField:
         return FAR
 
     def approaches(self, tile: Tile, here: int) -> list[tuple[int, Direction, Tile]]:
-        """Return distance, direction and tile of each neighbour with a path, the nearest first.
+        """Return distance, direction and tile of each neighbour with a path, nearest first.
 
         `here` is the distance of the tile itself.
         """
@@ -132,20 +132,20 @@ class TorusDistance:
     """The number of steps between two tiles of a torus without walls."""
 
     def __init__(self, torus: Torus) -> None:
-        """Measure on a torus; the tables are made when they are first needed."""
+        """Measure distances on a torus; the tables are built on first use."""
         self.torus = torus
 
     @cached_property
     def across(self) -> list[int]:
         """Difference of columns -> steps, the shorter way around.
 
-        A negative difference counts from the end of the list, which is the other way around.
+        A negative difference indexes from the end of the list, which is the other way around.
         """
         return [min(n, self.torus.cols - n) for n in range(self.torus.cols)]
 
     @cached_property
     def along(self) -> list[int]:
-        """Difference of rows -> steps, the shorter way around; also for negative ones."""
+        """Difference of rows -> steps, the shorter way around; negative ones work too."""
         return [min(n, self.torus.rows - n) for n in range(self.torus.rows)]
 
     @cached_property
@@ -165,7 +165,7 @@ class TorusDistance:
         return rows, cols, np.array(self.along), np.array(self.across)
 
     def to_all(self, a: Tile, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of steps from `a` to each of some tiles."""
+        """Return the number of steps from `a` to each of several tiles."""
         row, col = self.places[a]
         rows, cols, along, across = self.tables
         steps: NDArray[np.int64] = along[rows[others] - row] + across[cols[others] - col]

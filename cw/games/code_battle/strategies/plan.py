@@ -1,4 +1,4 @@
-"""The orders of a turn in the making: which tiles are taken or in danger, and common tasks."""
+"""The orders of a turn being planned: which tiles are taken or in danger, and common tasks."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from cw.games.code_battle.strategies.paths import FAR, DistanceField, bits
 from cw.games.rules import Json
 
 BESIDE: Final = 2
-"""The squared radius of the 3 x 3 tiles from which the energy of a node is collected."""
+"""The squared radius of the 3 x 3 tiles from which a node's energy is collected."""
 
 LONG_UNSEEN: Final = 80
-"""The turns out of sight after which the value of exploring a tile grows no more."""
+"""The turns out of sight after which exploring a tile gains no more value."""
 
 APART: Final = 7
-"""The distance in steps that two tiles to explore in one turn must exceed."""
+"""Tiles explored in the same turn must be farther apart than this, in steps."""
 
 
 class TurnPlan:
     """The orders of one turn, the bots that are still free, and the tiles that are taken.
 
     A tile is taken while an own bot without an order stands on it, and once a bot is sent there.
-    So two own bots never get the same destination, at which both would die, and a bot follows
-    another one only after that has got its order to leave.
+    This keeps two own bots from getting the same destination, where both would die; a bot follows
+    another only after that one has been ordered to leave.
     """
 
     def __init__(self, view: View, known: Knowledge) -> None:
@@ -54,7 +54,7 @@ class TurnPlan:
 
     @cached_property
     def threats(self) -> dict[Tile, int]:
-        """Tile -> the number of enemies that can have it within attack reach after one step."""
+        """Tile -> the number of enemies that could have it within attack reach after one step."""
         reach = self.torus.discs(self.view.config.attack_radius2)
         count: Counter[Tile] = Counter()
         for enemy in self.enemies:
@@ -64,11 +64,11 @@ class TurnPlan:
         return count
 
     def near(self, tile: Tile, others: Iterable[Tile], steps: int) -> list[Tile]:
-        """Return the tiles of `others` that are at most `steps` from a tile, walls ignored."""
+        """Return the tiles of `others` that are at most `steps` from a tile, ignoring walls."""
         return [other for other in others if self.known.steps(tile, other) <= steps]
 
     def hold(self, bot: Tile) -> None:
-        """Let a bot stay where it is; it is no longer free."""
+        """Keep a bot where it is; it is no longer free."""
         self.free.discard(bot)
 
     def send(self, bot: Tile, way: Direction) -> None:
@@ -79,11 +79,11 @@ class TurnPlan:
         self.orders[bot] = way
 
     def is_open(self, tile: Tile) -> bool:
-        """Return whether a bot may be sent to a tile: it is neither a known wall nor taken."""
+        """Return whether a bot may be sent to a tile, which is neither a known wall nor taken."""
         return tile not in self.occupied and not self.known.walls >> tile & 1
 
     def is_safe(self, tile: Tile) -> bool:
-        """Return whether no enemy can have a tile within attack reach after one step."""
+        """Return whether no enemy could have a tile within attack reach after one step."""
         return tile not in self.threats
 
     def support(self, bot: Tile, tile: Tile) -> int:
@@ -95,7 +95,7 @@ class TurnPlan:
     ) -> None:
         """Send a bot one step towards goals, never farther away, over allowed tiles.
 
-        By default the safe tiles are allowed. A bot without such a step holds, or flees if its own
+        By default only safe tiles are allowed. A bot without such a step holds, or flees if its own
         tile is not allowed.
         """
         allowed = allowed or self.is_safe
@@ -110,9 +110,9 @@ class TurnPlan:
             self.flee(bot)
 
     def flee(self, bot: Tile) -> None:
-        """Send a bot to the neighbouring tile of least danger, or hold it if that is no better.
+        """Send a bot to the least dangerous neighbouring tile, or hold it if none is better.
 
-        Danger is the number of threats; of equal tiles the one farther from all enemies is better.
+        Danger is the number of threats; ties go to the tile farther from all enemies.
         """
 
         def safety(tile: Tile) -> tuple[int, int]:
@@ -132,8 +132,8 @@ class TurnPlan:
     ) -> None:
         """Send bots to known energy that is at most `within` steps away.
 
-        Pairs of a bot and energy are matched greedily, the shortest paths first. Energy to which
-        an enemy in sight has a shorter path than any of the bots is left to it.
+        Bots and energy are paired greedily, shortest paths first. Energy to which a visible enemy
+        has a shorter path than any of the bots is left alone.
         """
         gatherers = set(bots) & self.free
         here, others = bits(gatherers), bits(self.enemies)
@@ -156,7 +156,7 @@ class TurnPlan:
     def explore(self, bots: Iterable[Tile], unseen: float = 1.0) -> None:
         """Send bots to tiles that have long been out of sight.
 
-        A turn out of sight is worth `unseen`, a step on the way costs 1.5.
+        Each turn out of sight is worth `unseen`; each step on the way costs 1.5.
         """
         seen, steps = self.known.seen, self.known.steps.to_all
         open_goals = sorted(goal for goal in seen if not self.known.walls >> goal & 1)
@@ -167,7 +167,7 @@ class TurnPlan:
             if not len(goals):
                 self.hold(bot)
                 continue
-            # Of equal ones argmax takes the first, which is the one in the lowest tile.
+            # On ties argmax takes the first, which is on the lowest tile.
             goal = int(goals[(worth - 1.5 * steps(bot, goals)).argmax()])
             self.go(bot, self.known.distance_field(1 << goal))
             apart = steps(goal, goals) > APART

@@ -13,11 +13,11 @@ class RandomBot:
     """Each bot holds with probability 0.2, or moves in a random direction."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; all draws come from `rng`."""
+        """Take a seat; `rng` makes all random choices."""
         self.rng = rng
 
     def act(self, view: View) -> list[Json]:
-        """Return random orders for the own bots."""
+        """Return random orders for own bots."""
         cols = view.config.cols
         return [
             {"row": tile // cols, "col": tile % cols, "direction": self.rng.choice([*DIRECTIONS])}

@@ -1,4 +1,4 @@
-"""The strong strategy: gathers, infers the enemy cores by symmetry, and fights if it outnumbers."""
+"""The strong strategy: gathers, infers enemy cores by symmetry, and fights when it outnumbers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cw.games.code_battle.strategies.paths import bits
 from cw.games.code_battle.strategies.plan import BESIDE, TurnPlan
 
 RAID: Final = 8
-"""The distance in steps from an own core up to which enemies are met."""
+"""The distance in steps from an own core within which enemies are confronted."""
 
 HALVES: Final = ((0, 1), (1, 1), (1, 0))
 """The translations of `half_shift`, in halves of the rows and columns."""
 
 GATE: Final = 5
-"""The distance in steps from an own core up to which one bot for one is a good trade."""
+"""The distance in steps from an own core within which trading one bot for one is good."""
 
 STRONG: Final = 8
-"""The number of bots from which the free ones attack."""
+"""The number of own bots from which the free ones attack."""
 
 
 class Strategist(Commander):
@@ -41,7 +41,7 @@ class Strategist(Commander):
         plan.explore(plan.free)
 
     def defend(self, plan: TurnPlan, core: Tile) -> None:
-        """Meet enemies near a core with one bot more than they have; close to it trade evenly."""
+        """Confront enemies near a core with one more bot than theirs; close to it, trade evenly."""
         raiders = plan.near(core, plan.enemies, RAID)
         if not raiders:
             return
@@ -52,7 +52,7 @@ class Strategist(Commander):
             plan.go(bot, field, partial(enough, plan, bot))
 
     def attack(self, plan: TurnPlan) -> None:
-        """Send a squad of the free bots to the enemy core that is nearest to them."""
+        """Send a squad of the free bots to the enemy core nearest to them."""
         targets = self.targets(plan)
         group = sorted(plan.free)
         if len(group) < QUORUM or not targets:
@@ -64,7 +64,7 @@ class Strategist(Commander):
         advance(plan, squad, plan.known.distance_field(1 << nearest))
 
     def scout(self, plan: TurnPlan) -> None:
-        """Send a sixth of the bots, those farthest from known nodes, to find more of them."""
+        """Send a sixth of the bots, those farthest from known nodes, to find more nodes."""
         scouts = max(1, len(plan.own) // 6)
         nodes = np.array(sorted(plan.known.nodes), dtype=np.int64)
 
@@ -74,7 +74,7 @@ class Strategist(Commander):
         plan.explore(sorted(plan.free, key=lambda bot: (from_nodes(bot), bot))[-scouts:])
 
     def hold_nodes(self, plan: TurnPlan) -> None:
-        """Send a bot to wait at each known node, nearest pairs first: it fills up again."""
+        """Send a bot to wait at each known node, nearest pairs first: its energy will reappear."""
         nodes = sorted(plan.known.nodes)
         tiles = np.array(nodes, dtype=np.int64)
         pairs = sorted(
@@ -90,7 +90,7 @@ class Strategist(Commander):
                 plan.go(bot, plan.known.distance_field(goals))
 
     def targets(self, plan: TurnPlan) -> list[Tile]:
-        """Return the known enemy cores, else the unexplored images of own cores by symmetry."""
+        """Return the known enemy cores, or else the unexplored symmetric images of own cores."""
         cores = plan.known.cores_of(enemy=True)
         if cores:
             return cores
@@ -100,7 +100,7 @@ class Strategist(Commander):
 
 
 def symmetric_images(torus: Torus, tile: Tile) -> list[Tile]:
-    """Return the images of a tile under symmetries of maps, whose number of players is unknown.
+    """Return the images of a tile under symmetries of maps with any number of players.
 
     These are rot180, half_shift, shifts by thirds of the rows and, on square maps, rot90.
     """

@@ -29,7 +29,8 @@ class Swarm(Commander):
     def goals(self, plan: TurnPlan) -> list[Tile]:
         """Return the goal of the group, as a list of one tile.
 
-        It is the nearest enemy, else enemy core, else energy, else a tile long out of sight.
+        It is the nearest enemy; failing that, an enemy core, then energy, then a tile long out of
+        sight.
         """
         knowledge, centre = plan.known, medoid(plan, plan.own)
         for places in (plan.enemies, knowledge.cores_of(enemy=True), sorted(knowledge.energy)):

@@ -1,4 +1,4 @@
-"""The rules of End of Codes under the arena's one interface."""
+"""The rules of End of Codes, behind the arena's common interface."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class EndOfCodes:
     seats = range(1, 1001)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the genesis; options: see genesis.OPTIONS."""
+        """Return the genesis; for options see genesis.OPTIONS."""
         return genesis(players, seed, options)
 
     def players(self, state: State) -> tuple[int, ...]:
-        """Name all players by userid."""
+        """Return all players by userid."""
         return tuple(player.userid for player in state.players)
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Name all players who are not thrown out, dead ones too, while the game goes on."""
+        """Return all players not thrown out, dead ones too, until the game is over."""
         if reason(state) is not None:
             return ()
         return tuple(player.userid for player in state.players if player.fault is None)
 
     def check(self, state: State, player: Player, action: Json) -> None:
-        """Raise IllegalAction, with the fault's name, for a reply that throws its player out."""
+        """Raise IllegalAction, with the fault's name, if a reply gets its player thrown out."""
         if player not in self.to_move(state):
             raise OutOfTurn(f"player {player} owes no reply")
         orders = read_reply(state, int(player), action)
@@ -45,7 +45,7 @@ class EndOfCodes:
             raise IllegalAction(orders.sentence, orders.kind, orders.expected, orders.actual)
 
     def step(self, state: State, actions: Mapping[Player, Json | Fault]) -> State:
-        """Resolve a round (rule 2: faulty replies are found before anything else happens)."""
+        """Resolve a round (rule 2: faulty replies are found before anything else)."""
         intents: list[Intent] = []
         faults: dict[int, Fault] = {}
         for player in state.players:
@@ -67,7 +67,7 @@ class EndOfCodes:
         return state
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the ranks: who outlived you stands before you."""
+        """Return the ranks: players who lived longer rank higher."""
         why = reason(state)
         if why is None:
             return None
@@ -82,7 +82,7 @@ class EndOfCodes:
         return Outcome(why, winner, scores, ranks)
 
     def sample(self, state: State, player: Player, rng: Random) -> Json:
-        """Draw a reply: some of the player's creatures do something."""
+        """Return a random reply in which some of the player's creatures act."""
         creatures = state.ids[(state.owners == player) & (state.hp > 0)].tolist()
         return {
             "intent": [
@@ -98,7 +98,7 @@ class EndOfCodes:
 
 
 def reason(state: State) -> Reason | None:
-    """Return why the game is over, None while it goes on (rule book, "End")."""
+    """Return why the game is over, or None if it is not (rule book, "End")."""
     alive = len(state.living)
     if not state.players:
         return "no_players"

@@ -20,15 +20,15 @@ OPTIONS: Final = (
 MOST_PLAYERS: Final = 1000
 LARGEST_SEED: Final = 2**31 - 1
 LARGEST_ID: Final = 2**63 - 1
-"""Of a user: columns of creatures have 64 bits."""
+"""Largest userid: columns of creatures have 64 bits."""
 
 USERNAME: Final = re.compile(r"\w{1,64}", re.ASCII)
 
 
 def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Return round 0; raise UsageError for an option that is unknown or invalid.
+    """Return round 0; raise UsageError if an option is unknown or invalid.
 
-    What is not given is drawn in a fixed order: M, W and H, MAX_HP, then the cells of the creatures
+    Missing values are drawn in a fixed order: M, W and H, MAX_HP, then the cells of the creatures
     in ascending id. So the same seed and options always give the same round.
     """
     for name in options:
@@ -62,9 +62,9 @@ def genesis(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def read_players(players: Json) -> tuple[PlayerState, ...]:
-    """Return the players by ascending userid, of a number or of a list with userids and usernames.
+    """Return the players by ascending userid, from a number or a list of userids and usernames.
 
-    Raises UsageError for a wrong number or entry, and for two players with the same id or name.
+    Raises UsageError for a wrong number or entry, and for duplicate ids or names.
     """
     if type(players) is int:
         number("players", players, 0, MOST_PLAYERS)
@@ -83,7 +83,7 @@ def read_players(players: Json) -> tuple[PlayerState, ...]:
 
 
 def read_player(player: Json) -> tuple[int, str]:
-    """Return the userid and the username of a player; raise UsageError if one is wrong."""
+    """Return the userid and the username of a player; raise UsageError if either is invalid."""
     entry = player if isinstance(player, dict) else {}
     userid, username = entry.get("userid"), entry.get("username")
     if type(userid) is not int or not 1 <= userid <= LARGEST_ID:
@@ -96,7 +96,7 @@ def read_player(player: Json) -> tuple[int, str]:
 
 
 def check_plain(options: Mapping[str, Json]) -> None:
-    """Raise UsageError for the first option that is out of its range, in a fixed order."""
+    """Raise UsageError for the first option out of range, in a fixed order."""
     if "gameid" in options and (type(options["gameid"]) is not int or options["gameid"] < 1):
         raise UsageError("gameid must be a positive integer")
     for name, high in (("M", 1000), ("MAX_HP", 1000), ("max_creatures", 1_000_000)):
@@ -118,7 +118,7 @@ def check_size(options: Mapping[str, Json]) -> None:
 
 
 def check_seconds(options: Mapping[str, Json]) -> None:
-    """Raise UsageError unless the time limits are in range, and `timeout` is not the smaller."""
+    """Raise UsageError unless the time limits are in range and `timeout` is not the smaller one."""
     for name in ("connect_timeout", "timeout"):
         value = options.get(name, 1)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 60:
@@ -134,11 +134,12 @@ def number(name: str, value: Any, low: int, high: int) -> None:
 
 
 def map_size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int, int]:
-    """Return the width and the height of the map, drawn unless they are given.
+    """Return the width and the height of the map, drawn unless given.
 
-    Both are drawn from one interval between the sides of squares with 3 and 4 cells a creature. It
-    is open if there is an integer in it, else closed; with few creatures it may be empty, and its
-    lower end is taken. Raises UsageError for given ones with less than 3 cells a creature.
+    Both are drawn from one interval between the sides of squares with 3 and 4 cells per creature.
+    The interval is open if it then contains an integer, otherwise closed; with few creatures it may
+    be empty, and its lower end is taken. Raises UsageError if given with less than 3 cells per
+    creature.
     """
     if "W" in options:
         width, height = options["W"], options["H"]
@@ -155,8 +156,8 @@ def map_size(total: int, options: Mapping[str, Json], rng: Random) -> tuple[int,
 
 
 def draw_cells(total: int, width: int, height: int, rng: Random) -> list[tuple[int, int]]:
-    """Return a random cell for each creature, no two the same, in the order of the draws."""
-    # A third of the cells or less is taken, so few draws are rejected.
+    """Return a distinct random cell for each creature, in the order of the draws."""
+    # At most a third of the cells are taken, so few draws are rejected.
     cells: dict[tuple[int, int], None] = {}
     while len(cells) < total:
         cells[rng.randrange(width), rng.randrange(height)] = None

@@ -1,4 +1,4 @@
-"""The checks of a reply to `/round`, in a fixed order: the first that fails names the fault."""
+"""The checks of a reply to `/round`, in a fixed order: the first failure names the fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTENT: Final = "creatureid, direction and action"
 
 
 class WrongReply(Exception):
-    """A reply for which its player is thrown out."""
+    """A reply that gets its player thrown out."""
 
     def __init__(
         self,
@@ -30,16 +30,16 @@ class WrongReply(Exception):
         expected: str = "",
         actual: Json = None,
     ) -> None:
-        """Make the fault: `error` is its name without `round_`, `note` a sentence about it."""
+        """Create the fault: `error` is its name without `round_`, `note` a sentence about it."""
         super().__init__(error)
         name = f"round_{error}"
         self.fault = Fault(kind, name, note=note, expected=expected, actual=cited(actual))
 
 
 def cited(value: Json) -> str:
-    """Return a part of a reply for a report: text as it is, all else as JSON, cut.
+    """Return part of a reply for a report: text as it is, anything else as JSON, shortened.
 
-    Only what is cited is encoded: a reply may be nested deeper than an encoder goes.
+    Only that part is encoded: a reply may be nested deeper than an encoder can go.
     """
     if isinstance(value, str):
         return value[:CITED]
@@ -54,7 +54,7 @@ class Sender(NamedTuple):
 
 
 def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
-    """Return the intents of a reply, or the fault for which its player is thrown out."""
+    """Return the intents of a reply, or the fault that gets its player thrown out."""
     try:
         intents = read_list(reply)
         for number, intent in enumerate(intents):
@@ -65,7 +65,7 @@ def read_reply(state: State, userid: int, reply: Json) -> list[Intent] | Fault:
 
 
 def wrong_whole(reply: Json) -> Fault | None:
-    """Return the fault of a reply without a usable list; None if it has one, right or wrong."""
+    """Return the fault of a reply without a usable list, or None if it has a list."""
     try:
         read_list(reply)
     except WrongReply as wrong:
@@ -110,7 +110,7 @@ def check_fields(place: str, intent: Json) -> None:
 def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
     """Return the intents; raise WrongReply for the first that the sender may not give (pass 2).
 
-    Pass 1 has checked all of them before, so a missing member of a later intent is found first.
+    Pass 1 has already checked them all, so a missing member of a later intent is found first.
     """
     seen: set[int] = set()
     orders = []
@@ -129,7 +129,7 @@ def check_intents(sender: Sender, intents: list[Json]) -> list[Intent]:
 
 
 def check_types(place: str, intent: dict[str, Json]) -> None:
-    """Raise WrongReply for a fourth member, and for values of a wrong type."""
+    """Raise WrongReply for a fourth member, and for values of the wrong type."""
     if len(intent) > len(FIELDS):
         other = next(key for key in intent if key not in FIELDS)
         note = f"{place} may have {', '.join(FIELDS)} only, got {short(other)} too"
@@ -145,7 +145,7 @@ def check_types(place: str, intent: dict[str, Json]) -> None:
 
 
 def check_creature(place: str, sender: Sender, creature: int) -> None:
-    """Raise WrongReply unless a creature is the sender's, and alive in this round."""
+    """Raise WrongReply unless the creature is the sender's, and alive in this round."""
     state, userid = sender
     row = state.index.get(creature)
     if row is None:

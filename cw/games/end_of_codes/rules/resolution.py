@@ -1,7 +1,8 @@
 """The resolution of a round (rule book, "A round"), on whole columns of creatures at a time.
 
 Everything is judged by the round before: attacks see who stood where (rule 3), so they come first
-and moves cannot dodge them. Who dies frees its cell, so hit points are settled before collisions.
+and moves cannot dodge them. A creature that dies frees its cell, so hit points are settled before
+collisions.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CODES: Final = {
 """The numbers of intents: 0 to 3 for moves and 4 to 7 for attacks, in the order of DIRECTIONS."""
 
 RIGHT, UP = (np.array(steps) for steps in zip(*DIRECTIONS.values(), strict=True))
-"""The change of x and of y by the number of a direction."""
+"""The change of x and of y, by the number of a direction."""
 
 
 class CreatureActions(NamedTuple):
@@ -47,14 +48,13 @@ class CreatureActions(NamedTuple):
 
 
 NONE: Final = CreatureActions(*np.empty((3, 0), dtype=np.int64))
-"""The actions of no creature."""
 
 
 def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]) -> State:
     """Return the next round.
 
-    `intents` are the valid ones of all players without a fault, `faults` those of the others, by
-    userid. Their order has no effect.
+    `intents` are the valid ones of all players without a fault; `faults` maps the userids of the
+    others to their faults. The order of either has no effect.
     """
     moves, attacks = moves_and_attacks(state, intents)
     hp = attack(state, attacks)
@@ -75,12 +75,12 @@ def resolve(state: State, intents: Sequence[Intent], faults: Mapping[int, Fault]
 def moves_and_attacks(
     state: State, intents: Sequence[Intent]
 ) -> tuple[CreatureActions, CreatureActions]:
-    """Return the moves and the attacks whose targets are on the map; others have no effect."""
+    """Return the moves and the attacks with targets on the map; the others have no effect."""
     if not intents:
         return NONE, NONE
     ids = np.array([creature for creature, _, _ in intents], dtype=np.int64)
     codes = np.array([CODES[action, way] for _, action, way in intents], dtype=np.int64)
-    # Ids are sorted for good: creatures keep their row when they die.
+    # Ids stay sorted: creatures keep their row when they die.
     who = np.searchsorted(state.ids, ids)
     ways = codes % len(DIRECTIONS)
     x, y = state.x[who] + RIGHT[ways], state.y[who] + UP[ways]
@@ -103,7 +103,7 @@ def attack(state: State, attacks: CreatureActions) -> Column:
     occupant[state.y[living] * state.width + state.x[living]] = living
     victims = occupant[attacks.y * state.width + attacks.x]
     hit = (victims != NOBODY) & (state.owners[victims] != state.owners[attacks.who])
-    # `bincount`, as `hp[victims] -= 1` would count several hits on one creature once.
+    # Use `bincount`: `hp[victims] -= 1` would count several hits on one creature once.
     hits = np.bincount(victims[hit], minlength=len(state.hp))
     left: Column = np.maximum(state.hp - hits, 0)
     return left
@@ -112,8 +112,8 @@ def attack(state: State, attacks: CreatureActions) -> Column:
 def move(state: State, moves: CreatureActions, hp: Column) -> tuple[Column, Column]:
     """Return the x and y of all creatures after moves (rule 4) and undoing (rule 6).
 
-    `hp` are the hit points after the round. Creatures of players who are thrown out have no moves;
-    others that die keep the cell that they have reached (rule 5).
+    `hp` holds the hit points after the round. Creatures of players who are thrown out have no
+    moves; others that die keep the cell that they have reached (rule 5).
     """
     if not len(moves.who):
         return state.x, state.y
@@ -129,8 +129,8 @@ def send_back(
     """Send living movers back while a cell holds several living creatures (rule 6).
 
     Changes `x` and `y`. Each pass sends back all movers in crowded cells at once, so the result
-    does not depend on an order. A mover goes back at most once, which ends the loop: whoever stays
-    was alone in its cell before the round.
+    does not depend on the order. A mover goes back at most once, so the loop terminates: a creature
+    that stayed was alone in its cell before the round.
     """
     width = state.width
     counts = np.bincount((y * width + x)[alive], minlength=width * state.height)
@@ -140,7 +140,7 @@ def send_back(
         back = movers[crowded]
         if not len(back):
             return
-        # `.at` adds up repeated cells, which plain indexing would not.
+        # `.at` accumulates repeated cells; plain indexing would not.
         np.subtract.at(counts, y[back] * width + x[back], 1)
         x[back], y[back] = state.x[back], state.y[back]
         np.add.at(counts, y[back] * width + x[back], 1)
@@ -150,7 +150,7 @@ def send_back(
 def updated_player(
     state: State, player: PlayerState, alive: frozenset[int], faults: Mapping[int, Fault]
 ) -> PlayerState:
-    """Return a player with the round in which it died, and its fault if it has one now."""
+    """Return a player with the round in which it died, and any new fault."""
     died, fault = player.died, faults.get(player.userid)
     if fault is None and (died is not None or player.userid in alive):
         return player
@@ -165,7 +165,7 @@ def updated_player(
 def expelled(state: State, faults: Mapping[int, Fault]) -> State:
     """Return the start without the creatures of players whose bots failed `POST /game`.
 
-    The creatures are dead from round 0 on, and their players thrown out.
+    The creatures are dead from round 0, and their players are thrown out.
     """
     hp = np.where(np.isin(state.owners, list(faults)), 0, state.hp)
     players = tuple(

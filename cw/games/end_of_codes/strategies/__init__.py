@@ -16,7 +16,7 @@ class PlayerStrategy:
     """A strategy that commands the creatures of one player."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; all draws come from `rng`."""
+        """Take a seat; `rng` makes all random choices."""
         self.player = player
         self.rng = rng
 
@@ -30,10 +30,10 @@ class Idle(PlayerStrategy):
 
 
 class Sample(PlayerStrategy):
-    """The prototype of a bot: attacks a random opponent beside it, else idles or moves."""
+    """The prototype of a bot: attacks a random adjacent opponent, otherwise idles or moves."""
 
     def act(self, view: State) -> Json:
-        """Return a reply in which each own living creature is decided on its own."""
+        """Return a reply in which each own living creature decides for itself."""
         world = living(view)
         intents = [
             self.choose(view, world, creature)
@@ -43,10 +43,10 @@ class Sample(PlayerStrategy):
         return {"intent": [intent for intent in intents if intent is not None]}
 
     def choose(self, state: State, world: Mapping[Cell, Creature], creature: Creature) -> Json:
-        """Return a creature's intent, None to idle.
+        """Return a creature's intent, or None to idle.
 
-        It attacks an opponent beside it if there is one. Else it idles or moves to a free cell
-        beside it, with a probability of one half each.
+        It attacks an adjacent opponent if there is one. Otherwise it idles or moves to an adjacent
+        free cell, with a probability of one half each.
         """
         beside = neighbours(state, creature.cell)
         targets = [
@@ -67,4 +67,4 @@ STRATEGIES: Final[Mapping[str, StrategyFactory[State, Json]]] = {
     "sample": Sample,
     "hunter": Hunter,
 }
-"""By name, the weakest strategy first."""
+"""By name, weakest strategy first."""

@@ -1,4 +1,4 @@
-"""The strong strategy: keeps its creatures in a group, and attacks where it outnumbers others."""
+"""The strong strategy: keeps its creatures together, and attacks where it outnumbers opponents."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from cw.games.end_of_codes.strategies.world import Cell, Creature, intent, livin
 from cw.games.rules import Json, Player
 
 FAR: Final = 10**6
-"""A distance above that of any path."""
+"""A distance longer than any path."""
 
 SIGHT: Final = 3
-"""The distance in steps up to which creatures count for the odds of a fight."""
+"""The distance in steps within which creatures count for the odds of a fight."""
 
 NEAR: Final = 4
-"""The distance in steps up to which a cautious creature approaches an opponent."""
+"""The distance in steps within which a cautious creature approaches an opponent."""
 
 PATIENCE: Final = 1000
-"""The round from which it attacks whatever the odds, so that a game of cautious players ends."""
+"""The round from which it attacks at any odds, so that a game of cautious players ends."""
 
 
 class Hunter:
     """Flees or groups while others fight, and attacks where it outnumbers its opponents."""
 
     def __init__(self, player: Player, rng: Random) -> None:
-        """Take a seat; all draws come from `rng`."""
+        """Take a seat; `rng` makes all random choices."""
         self.player = player
         self.rng = rng
 
     def act(self, view: State) -> Json:
-        """Return the intents of the own living creatures."""
+        """Return the intents of own living creatures."""
         return {"intent": RoundPlan(view, int(self.player), self.rng).intents()}
 
 
@@ -43,8 +43,8 @@ class RoundPlan:
     def __init__(self, state: State, player: int, rng: Random) -> None:
         """Start without intents.
 
-        While several opponents are alive the hunter is cautious, and wants three creatures for one;
-        against the last opponent one for one is enough.
+        While several opponents are alive the hunter is cautious, and wants three creatures to one;
+        against the last opponent one to one is enough.
         """
         self.state = state
         self.rng = rng
@@ -60,7 +60,7 @@ class RoundPlan:
         """The cells to which own creatures move in this round."""
 
     def intents(self) -> list[Json]:
-        """Return the intents of creatures beside opponents, then of the others, nearest first."""
+        """Return the intents of creatures beside opponents, then of the rest, nearest first."""
         if not self.opponents or not self.own:
             return []
         beside = [c for c in self.own if self._targets(c)]
@@ -82,7 +82,7 @@ class RoundPlan:
         return distance
 
     def _outnumbers(self, cell: Cell) -> bool:
-        """Return whether the own creatures around a cell are `odds` times as many as opponents."""
+        """Return whether own creatures around a cell are at least `odds` times the opponents."""
         x, y = cell
         strength = Counter(
             near in self.opponents
@@ -106,7 +106,7 @@ class RoundPlan:
         }
 
     def _go(self, creature: Creature, ways: Mapping[str, Cell]) -> Json:
-        """Claim the first of some cells, and return the intent to move there."""
+        """Claim the first of the given cells, and return the intent to move there."""
         way, cell = next(iter(ways.items()))
         self.claimed.add(cell)
         return intent(creature, "move", way)
@@ -114,8 +114,8 @@ class RoundPlan:
     def _fight_or_flee(self, beside: list[Creature]) -> Iterator[Json]:
         """Yield the intents of creatures beside opponents.
 
-        Cautious ones flee from bad odds where they can. The others attack, those with the fewest
-        targets first, the target with the fewest hit points left after the attacks so far.
+        Cautious ones flee from bad odds if they can. The others attack: creatures with the fewest
+        targets first, each the target with the fewest hit points left after the attacks so far.
         """
         fighting = []
         for creature in beside:
@@ -133,20 +133,20 @@ class RoundPlan:
             yield intent(creature, "attack", way)
 
     def _hit_points_left(self, target: Creature, hits: Counter[int]) -> tuple[bool, int]:
-        """Return the sort key of a target: its hit points left, those that will be dead last."""
+        """Return the sort key of a target: its hit points left, with already dead ones last."""
         remaining = target.hp - hits[target.id]
         return remaining <= 0, remaining
 
     def _refuge(self, creature: Creature) -> dict[str, Cell]:
-        """Return the free cells beside no opponent, the farthest from opponents first."""
+        """Return the free cells beside no opponent, farthest from opponents first."""
         safe = {w: c for w, c in self._free(creature).items() if self.distance.get(c, FAR) > 1}
         farthest = sorted(safe.items(), key=lambda entry: -self.distance.get(entry[1], FAR))
         return dict(farthest)
 
     def _advance(self, others: list[Creature]) -> Iterator[Json]:
-        """Yield the intents of the other creatures; each stays with probability 1/8.
+        """Yield the intents of the remaining creatures; each stays with probability 1/8.
 
-        That breaks up moves which collide in round after round.
+        This breaks up moves that would collide round after round.
         """
         centre = self._centre()
         for creature in others:
@@ -159,7 +159,7 @@ class RoundPlan:
                 yield self._go(creature, ways)
 
     def _hunt(self, creature: Creature) -> dict[str, Cell]:
-        """Return the free cells nearer to an opponent; close to it only those with good odds."""
+        """Return the free cells nearer to an opponent; when close, only those with good odds."""
         here = self.distance.get(creature.cell, FAR)
         if self.cautious and here > NEAR:
             return {}

@@ -1,4 +1,4 @@
-"""The map of a round as strategies use it: living creatures by cell."""
+"""The map of a round for strategies: living creatures by cell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cw.games.end_of_codes.state import DIRECTIONS, State
 from cw.games.rules import Json
 
 Cell: TypeAlias = tuple[int, int]
-"""x, which grows to the east, and y, which grows to the north."""
+"""x grows to the east, y to the north."""
 
 
 class Creature(NamedTuple):
@@ -31,7 +31,7 @@ def living(state: State) -> dict[Cell, Creature]:
 
 
 def neighbours(state: State, cell: Cell) -> dict[str, Cell]:
-    """Return the neighbours of a cell that are on the map, by direction."""
+    """Return the neighbours of a cell on the map, by direction."""
     x, y = cell
     beside = {way: (x + right, y + up) for way, (right, up) in DIRECTIONS.items()}
     return {

@@ -1,4 +1,4 @@
-"""The rules of Hexagon under the arena's one interface: one battle of two colours."""
+"""The rules of Hexagon, behind the arena's common interface: one battle of two colours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.games.rules import Fault, Json, Outcome, Player
 
 
 class Hexagon:
-    """Two colours, one move a turn; who cannot move passes."""
+    """Two colours, one move a turn; a colour that cannot move passes."""
 
     name = "hexagon"
     seats = range(2, 3)
@@ -24,11 +24,11 @@ class Hexagon:
         return passed(boards.start(players, seed, options), 1)
 
     def players(self, state: State) -> tuple[int, int]:
-        """Name both colours."""
+        """Return both colours."""
         return (1, 2)
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Name the one colour to move; () when the battle has ended."""
+        """Return the colour to move, or () when the battle has ended."""
         return () if state.color is None else (state.color,)
 
     def check(self, state: State, player: Player, action: Move) -> None:
@@ -54,7 +54,7 @@ class Hexagon:
     def step(self, state: State, actions: Mapping[Player, Move | Fault]) -> State:
         """Make the move of the colour to move, then apply a fault; at most one fault counts.
 
-        A move of the other colour is its fault `illegal`, what is not a move its fault `malformed`.
+        A move of the other colour is its fault `illegal`; a non-move is its fault `malformed`.
         """
         first = state.color or 1
         after = replace(state, changes=())
@@ -69,7 +69,7 @@ class Hexagon:
         return after
 
     def _judged(self, state: State, color: int, action: Move | Fault) -> Move | Fault:
-        """Return a legal move or a fault back, for anything else the fault that it is."""
+        """Return a legal move or a fault unchanged; for anything else, the fault that it is."""
         if isinstance(action, Fault):
             return action
         if not is_move(action):
@@ -97,12 +97,12 @@ class Hexagon:
         )
 
     def sample(self, state: State, player: Player, rng: Random) -> Move:
-        """Draw a legal move, each pair of cells equally likely."""
+        """Return a random legal move, each pair of cells equally likely."""
         return rng.choice(legal_moves(state))
 
 
 def legal_moves(state: State) -> list[Move]:
-    """List the legal moves of the colour to move."""
+    """Return the legal moves of the colour to move."""
     color = state.color
     if color is None:
         return []
@@ -142,7 +142,7 @@ def moved(state: State, color: int, move: Move) -> State:
 
 
 def changes_of(state: State, color: int, move: Move) -> list[Change]:
-    """List what a move alters: the cell a jump leaves, the target, the captures in order."""
+    """Return the changes of a move: the cell a jump leaves, the target, the captures in order."""
     (row, col), target = move
     left = [(row, col, color, 0)] if distance(*move) == 2 else []
     captured = [
@@ -154,7 +154,7 @@ def changes_of(state: State, color: int, move: Move) -> list[Change]:
 
 
 def count(jumps: list[int], placed: list[int], index: int, *, is_jump: bool) -> None:
-    """Count a move (rule 3): a jump costs one jump, every second multiplication earns one."""
+    """Count a move (rule 3): a jump costs one jump, and every second multiplication earns one."""
     if is_jump:
         jumps[index] -= 1
     else:
@@ -163,7 +163,7 @@ def count(jumps: list[int], placed: list[int], index: int, *, is_jump: bool) -> 
 
 
 def passed(state: State, color: int) -> State:
-    """Let a colour move, or the other one if it cannot; end the battle if none can (rule 4)."""
+    """Give the turn to a colour, or to the other if it cannot move; end it if none can (rule 4)."""
     for mover in (color, 3 - color):
         if state.can_move(mover):
             return replace(state, color=mover)

@@ -13,11 +13,11 @@ from cw.games.rules import Json, refuse_unknown_options
 
 OPTIONS: Final = ("size", "stones", "cells")
 MOST_DRAWS: Final = 1000
-"""The number of random boards that are tried until one is playable."""
+"""The number of random boards to try for a playable one."""
 
 
 def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the start of a battle; raise UsageError for an option that is unknown or invalid."""
+    """Return the start of a battle; raise UsageError if an option is unknown or invalid."""
     if players != 2 or isinstance(players, bool):
         raise UsageError(f"Hexagon is for 2 players, got {short(players)}")
     refuse_unknown_options(options, OPTIONS)
@@ -35,7 +35,7 @@ def start(players: Json, seed: int, options: Mapping[str, Json]) -> State:
 
 
 def number(name: str, value: Json, low: int, high: int, why: str) -> int:
-    """Return the value if it is a whole number from low to high; raise UsageError otherwise."""
+    """Return the value if it is a whole number from low to high, otherwise raise UsageError."""
     if type(value) is int and low <= value <= high:
         return value
     raise UsageError(f"{name} must be a whole number from {low} to {high}{why}, got {short(value)}")
@@ -110,7 +110,7 @@ def described(value: Json, items: str) -> str:
 
 
 def check_cells(cells: Json, size: int) -> None:
-    """Raise UsageError unless `cells` is a board of this size, with -1 as all padding."""
+    """Raise UsageError unless `cells` is a board of this size, with -1 in all padding."""
     side = 2 * size - 1
     expected = f"cells must be {side} rows of {side} for size {size}"
     if not isinstance(cells, list) or len(cells) != side:

@@ -1,11 +1,11 @@
 """A bitboard for playouts and search: each colour's chips are the bits of an integer.
 
 A cell's bit is given by its axial coordinates, in which the six neighbours of a cell are at the
-same offsets everywhere: the neighbours of a whole set of cells are found by shifting it. Rows are
-one bit longer than the board is wide, so that a step across an edge ends on a bit without a cell.
+same offsets everywhere: shifting a whole set of cells finds its neighbours. Rows are one bit longer
+than the board is wide, so that a step across an edge ends on a bit without a cell.
 
-A move is an integer as well: the bit of its target, and for a jump also that of its start. Where a
-multiplication starts has no effect, so all multiplications into a cell are one move.
+A move is an integer as well: the bit of its target and, for a jump, that of its start. The start of
+a multiplication has no effect, so all multiplications into a cell are one move.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from cw.games.hexagon.rules.state import Move, State
 
 
 class BitTables(NamedTuple):
-    """The tables of a board size, by the bits of cells."""
+    """The lookup tables of a board size, by the bits of cells."""
 
     down_left: int
-    """The shift to the lower left neighbour; that to the lower right one is 1 more."""
+    """The shift to the lower left neighbour; the one to the lower right is 1 more."""
     near: dict[int, int]
     """Bit of a cell -> the cells at distance 1, as bits."""
     jumps: dict[int, tuple[int, ...]]
@@ -32,13 +32,13 @@ class BitTables(NamedTuple):
 
 @cache
 def bit_tables(size: int) -> BitTables:
-    """Return the tables of a board size."""
+    """Return the lookup tables of a board size."""
     layout = grid(size)
     row = layout.side + 1
 
     def bit(cell: Cell) -> int:
         q, r = axial(cell)
-        # Axial coordinates: all six neighbours are at constant offsets, so sets of cells shift as
+        # In axial coordinates all six neighbours are at constant offsets, so sets of cells shift as
         # one.
         return 1 << r * row + q + (size - 1) // 2
 
@@ -54,7 +54,7 @@ def bit_tables(size: int) -> BitTables:
 
 
 class FastBoard(NamedTuple):
-    """A position as the colour to move sees it."""
+    """A position from the point of view of the colour to move."""
 
     tables: BitTables
     mine: int
@@ -64,7 +64,7 @@ class FastBoard(NamedTuple):
     empty: int
     """The empty cells, as bits."""
     my_credit: int
-    """Both counters of the mover in one: 2 * jumps + placed % 2.
+    """Both counters of the mover combined: 2 * jumps + placed % 2.
 
     A multiplication adds 1, which carries into a jump every second time; a jump costs 2 (rule 3).
     """
@@ -73,7 +73,7 @@ class FastBoard(NamedTuple):
 
     @staticmethod
     def from_state(state: State) -> FastBoard:
-        """Return the position of a state, as the colour to move sees it; colour 1 after the end."""
+        """Return the position of a state for the colour to move, or for colour 1 after the end."""
         color = state.color or 1
         tables = bit_tables(state.size)
         mine, enemy, empty = (
@@ -86,7 +86,7 @@ class FastBoard(NamedTuple):
         return FastBoard(tables, mine, enemy, empty, credit[color - 1], credit[2 - color])
 
     def moves(self) -> list[int]:
-        """Return the legal moves, the multiplications first."""
+        """Return the legal moves, multiplications first."""
         tables, mine, _, empty, credit, _ = self
         # Shifting `right` reaches both neighbours below each chip, shifting `left` both above it.
         right, left = mine | mine << 1, mine | mine >> 1
@@ -111,13 +111,13 @@ class FastBoard(NamedTuple):
         return moves
 
     def gain(self, move: int) -> int:
-        """Return by how much a move raises the lead: 1 for a multiplication, 2 for each capture."""
+        """Return how much a move raises the lead: 1 for a multiplication, 2 for each capture."""
         target = move & self.empty
         captured = self.tables.near[target] & self.enemy
         return (move == target) + 2 * captured.bit_count()
 
     def moved(self, move: int) -> FastBoard:
-        """Return the position after a move, as the opponent sees it, even if it has to pass."""
+        """Return the position after a move for the opponent, even if it has to pass."""
         tables, mine, enemy, empty, credit, their_credit = self
         target = move & empty
         captured = tables.near[target] & enemy
@@ -127,12 +127,12 @@ class FastBoard(NamedTuple):
         )
 
     def turned(self) -> FastBoard:
-        """Return the same position as the opponent sees it."""
+        """Return the same position for the opponent."""
         tables, mine, enemy, empty, credit, their_credit = self
         return FastBoard(tables, enemy, mine, empty, their_credit, credit)
 
     def lead(self) -> int:
-        """Return the number of the mover's chips less the opponent's."""
+        """Return the number of the mover's chips minus the opponent's."""
         return self.mine.bit_count() - self.enemy.bit_count()
 
     def as_move(self, move: int) -> Move:

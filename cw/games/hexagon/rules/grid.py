@@ -17,7 +17,7 @@ LARGEST: Final = 12
 
 
 class Grid(NamedTuple):
-    """The tables of a board size."""
+    """The lookup tables of a board size."""
 
     size: int
     side: int
@@ -29,7 +29,7 @@ class Grid(NamedTuple):
     far: dict[Cell, tuple[Cell, ...]]
     """Cell -> the cells at distance 2, in reading order."""
     corners: tuple[tuple[Cell, int], ...]
-    """The cells on which chips stand at the start, each with its colour."""
+    """The cells where chips start, each with its colour."""
 
 
 def axial(cell: Cell) -> Cell:
@@ -52,7 +52,7 @@ def distance(a: Cell, b: Cell) -> int:
 
 @cache
 def grid(size: int) -> Grid:
-    """Return the tables of a board size."""
+    """Return the lookup tables of a board size."""
     side = 2 * size - 1
     centre = (size - 1, size - 1)
     cells = tuple(

@@ -20,7 +20,7 @@ class Move(NamedTuple):
 
 
 class DecidingFault(NamedTuple):
-    """The fault that ended a battle, with the colour that made it and so has lost."""
+    """The fault that ended a battle, and the colour that committed it and so lost."""
 
     color: int
     kind: FaultKind
@@ -37,9 +37,9 @@ class State:
     jumps: tuple[int, int]
     """The jumps that each colour has left."""
     placed: tuple[int, int]
-    """Chips that each colour has placed: the three of the start, and one a multiplication."""
+    """Chips that each colour has placed: three at the start, and one per multiplication."""
     color: int | None
-    """The colour to move, after automatic passes; None when the battle has ended."""
+    """The colour to move, after automatic passes, or None when the battle has ended."""
     ended: Literal["finished", "fault"] | None
     winner: int | None
     fault: DecidingFault | None = None
@@ -48,7 +48,7 @@ class State:
 
     @property
     def grid(self) -> Grid:
-        """The tables of this board size."""
+        """The lookup tables of this board size."""
         return grid(self.size)
 
     def at(self, cell: Cell) -> int:

@@ -1,4 +1,4 @@
-"""The rules of Paint under the arena's one interface."""
+"""The rules of Paint, behind the arena's common interface."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from cw.games.rules import Fault, Json, Outcome, Player
 
 
 class Paint:
-    """Two or more avatars paint a board; everybody acts at the same time."""
+    """Two or more avatars paint a board; all act at the same time."""
 
     name = "paint"
     seats = range(2, 10_001)
 
     def new(self, players: Json, seed: int, /, **options: Json) -> State:
-        """Return the start state; options: see boards.OPTIONS."""
+        """Return the start state; for options see boards.OPTIONS."""
         return boards.new_state(players, seed, options)
 
     def players(self, state: State) -> tuple[str, ...]:
-        """Name all players in seat order."""
+        """Return all players in seat order."""
         return state.players
 
     def to_move(self, state: State) -> tuple[Player, ...]:
-        """Name everybody while turns are left."""
+        """Return all players while turns are left."""
         return state.players if state.turns_left else ()
 
     def check(self, state: State, player: Player, action: Action) -> None:
-        """Raise IllegalAction for what is none of the sixteen actions, or comes after the end."""
+        """Raise IllegalAction unless it is one of the sixteen actions, and before the end."""
         if player not in state.players:
             raise IllegalAction(f"there is no player {player!r}")
         if not state.turns_left:
@@ -41,7 +41,7 @@ class Paint:
             raise IllegalAction(f"{action!r} is neither a walk nor a shot in one of 8 directions")
 
     def step(self, state: State, actions: Mapping[Player, Action | Fault]) -> State:
-        """Resolve a turn; who gives no valid action stands still."""
+        """Resolve a turn; a player without a valid action stands still."""
         if not state.turns_left:
             return state
         answers = (actions.get(player) for player in state.players)
@@ -50,11 +50,11 @@ class Paint:
         )
 
     def observe(self, state: State, player: Player | None) -> Json:
-        """Return the state message; a player sees the turns that `history` says, a referee none."""
+        """Return the state message; a player sees `history` turns, the referee none."""
         return state_message(state, 0 if player is None else state.history)
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return scores and ranks when no turn is left: equal scores share a rank."""
+        """Return scores and ranks when no turn is left; equal scores share a rank."""
         if state.turns_left:
             return None
         scores: dict[Player, float] = {
@@ -68,5 +68,5 @@ class Paint:
         return Outcome("turns_over", first[0] if len(first) == 1 else None, scores, ranks)
 
     def sample(self, state: State, player: Player, rng: Random) -> Action:
-        """Draw one of the sixteen actions."""
+        """Return a random one of the sixteen actions."""
         return rng.choice(ACTIONS)

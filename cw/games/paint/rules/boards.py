@@ -28,11 +28,11 @@ class Preset:
     height: int
     turns: int
     starts: tuple[Square, ...] = ()
-    """The start square of each player; empty if they follow from the placement rule."""
+    """The start square of each player; empty if the placement rule decides."""
     painted: tuple[tuple[Square, ...], ...] = ()
-    """The squares that each player owns at the start; empty for its start square alone."""
+    """The squares that each player owns at the start; empty for only its start square."""
     obstacle_percent: int = 0
-    """The greatest share of obstacles in all squares, in percent."""
+    """The maximum share of obstacles among all squares, in percent."""
 
 
 PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
@@ -57,7 +57,7 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def new_state(players: Json, seed: int, options: Mapping[str, Json]) -> State:
-    """Return the start state; raise UsageError for an option that is unknown or invalid."""
+    """Return the start state; raise UsageError if an option is unknown or invalid."""
     refuse_unknown_options(options, OPTIONS)
     whole_number("seed", seed, 0, 2**31 - 1)
     preset = choose_preset(options)
@@ -134,12 +134,12 @@ def choose_ids(players: Json, squares: int) -> tuple[str, ...]:
 
 
 def choose_history(history: Json) -> int | None:
-    """Return how many turns the option `history` shows to players; None for all."""
+    """Return how many turns the option `history` shows to players, or None for all."""
     return None if history == "all" else whole_number("history", history, 0, MOST_TURNS)
 
 
 def place_starts(height: int, width: int, players: int) -> tuple[Square, ...]:
-    """Return the start squares: the corners, then each time the square farthest from all so far."""
+    """Return the start squares: the corners, then each time the one farthest from all so far."""
     corners = ((0, 0), (height - 1, width - 1), (0, width - 1), (height - 1, 0))
     starts = tuple(dict.fromkeys(corners))[:players]
     if len(starts) == players:
@@ -170,7 +170,7 @@ def place_obstacles(
         return frozenset()
     occupied = {*starts, *(square for squares in painted for square in squares)}
     free = [orbit for orbit in orbits(preset, len(starts)) if not occupied & orbit]
-    # Sorting by random() shuffles as shuffle() does, but the same in every version of Python.
+    # Sorting by random() shuffles like shuffle(), but the same in every version of Python.
     drawn = sorted([(rng.random(), index) for index in range(len(free))])
     obstacles: frozenset[Square] = frozenset()
     for _, index in drawn:
@@ -183,8 +183,8 @@ def place_obstacles(
 def orbits(preset: Preset, players: int) -> list[frozenset[Square]]:
     """Return each square with its images, in reading order of their first squares.
 
-    Two players are exchanged by the half turn. The starts of more are in all four corners, so that
-    the images in both mirrors belong to the orbit too: no corner is better than another.
+    A half turn swaps two players. With more, starts are in all four corners, so the images in both
+    mirrors belong to the orbit too: no corner is better than another.
     """
     bottom, last = preset.height - 1, preset.width - 1
     sets: dict[frozenset[Square], None] = {}

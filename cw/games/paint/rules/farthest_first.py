@@ -10,10 +10,10 @@ from cw.games.paint.rules.state import Square
 def farthest_first(
     height: int, width: int, starts: tuple[Square, ...], players: int
 ) -> tuple[Square, ...]:
-    """Return the squares of all players: each time the one farthest from all so far.
+    """Return the squares of all players, each the farthest from all so far.
 
-    This is the farthest-first traversal of Gonzalez, which begins with `starts`; of equally far
-    squares the first in reading order is taken, as argmax does.
+    This is Gonzalez's farthest-first traversal, beginning with `starts`; ties go to the first
+    square in reading order, as in argmax.
     """
     squares = list(starts)
     rows, cols = np.mgrid[:height, :width]

@@ -9,16 +9,16 @@ from cw.games.paint.rules.state import ACTIONS, Action, State
 from cw.games.rules import Json
 
 NUMBERS: Final = (int, float)
-"""The types of JSON's numbers; `true` is none of them."""
+"""The types of JSON numbers; `true` is not one."""
 
 BY_ANSWER: Final[Mapping[tuple[object, ...], Action]] = {
     (action.type, *action.direction): action for action in ACTIONS
 }
-"""All actions by what an answer says; 1.0 finds what 1 does."""
+"""All actions by the contents of an answer; 1.0 matches 1."""
 
 
 def judge(document: Json) -> Action | None:
-    """Return the action of an answer; None for any JSON value that is not a valid action."""
+    """Return the action of an answer, or None for any other JSON value."""
     if not isinstance(document, dict) or "fault" in document:
         return None
     kind, direction = document.get("type"), document.get("direction")

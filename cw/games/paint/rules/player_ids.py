@@ -12,7 +12,7 @@ PLAYER_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def check_ids(players: Json) -> tuple[str, ...]:
-    """Return the ids of a list; raise ProtocolError unless at least 2, all valid and distinct."""
+    """Return the ids in a list; raise ProtocolError unless at least 2, all valid and distinct."""
     if not isinstance(players, list | tuple):
         raise ProtocolError(f"players must be a list of ids, not {short(players)}")
     if len(players) < 2:

@@ -14,7 +14,7 @@ Direction: TypeAlias = tuple[int, int]
 DIRECTIONS: Final[tuple[Direction, ...]] = tuple(
     (down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0)
 )
-"""All eight directions, the upper left one first."""
+"""All eight directions, starting with the upper left."""
 
 
 class Action(NamedTuple):
@@ -27,7 +27,7 @@ class Action(NamedTuple):
 ACTIONS: Final = tuple(
     Action(kind, direction) for kind in ("walk", "shoot") for direction in DIRECTIONS
 )
-"""All sixteen actions; each of them is valid in every turn."""
+"""All sixteen actions; each is valid in every turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class State:
     obstacles: frozenset[Square]
     turns_left: int
     previous: tuple[tuple[Action | None, ...], ...] = ()
-    """The actions of all turns so far, the oldest first: by player, None without a valid one."""
+    """The actions of all turns so far, oldest first: by player, None if not valid."""
     history: int | None = None
-    """The number of latest turns that players are shown; None for all."""
+    """How many of the latest turns players are shown; None for all."""
 
     def is_free(self, square: Square) -> bool:
-        """Return whether a square is on the board and no obstacle."""
+        """Return whether a square is on the board and not an obstacle."""
         row, col = square
         on_board = 0 <= row < self.height and 0 <= col < self.width
         return on_board and square not in self.obstacles

@@ -1,4 +1,4 @@
-"""The four phases of a turn, in their order (rule book, "A turn")."""
+"""The four phases of a turn, in order (rule book, "A turn")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Colors: TypeAlias = list[int | None]
 
 
 class Shot:
-    """A shot in flight: its square, its direction, and the squares that it may still advance."""
+    """A shot in flight: its square, its direction, and how many squares it may still advance."""
 
     __slots__ = ("col", "down", "player", "remaining", "right", "row")
 
@@ -59,7 +59,7 @@ def walk(state: State, actions: Sequence[Action | None]) -> list[Square]:
             down, right = action.direction
             if state.is_free((row + down, col + right)):
                 targets[player] = (row + down, col + right)
-    # Each pass sends at least one walker back, and for good: it ends after at most one per player.
+    # Each pass sends at least one walker back for good, so there is at most one per player.
     while len(set(targets)) < len(targets):
         arrivals = Counter(targets)
         targets = [
@@ -106,10 +106,10 @@ def reach(
 
 
 def fly(state: State, colors: Colors, shots: list[Shot], painted: set[Square]) -> None:
-    """Apply phase 4 (rules 6 to 9) to `colors`: all live shots advance until none is left.
+    """Apply phase 4 (rules 6 to 9) to `colors`: advance all live shots until none is left.
 
-    `painted` are the squares painted in this turn. Those under avatars are among them from the
-    start, so one test stops shots at avatars and at fresh paint.
+    `painted` holds the squares painted in this turn, from the start including those under avatars,
+    so one test stops shots at avatars and at fresh paint.
     """
     while shots:
         # All advance before any paints: the result must not depend on the order of shots.

@@ -1,1 +1,1 @@
-"""What lets people and programs in: passwords, tickets, tokens, printed cards."""
+"""Authentication of people and programs: passwords, tickets, tokens, printed cards."""

@@ -1,4 +1,4 @@
-"""Who makes a request, and what it may do: looked up once, and only on demand."""
+"""The requester and its permissions: looked up on demand, once per request."""
 
 from __future__ import annotations
 
@@ -27,60 +27,60 @@ P = ParamSpec("P")
 AnyHolder = TypeVar("AnyHolder")
 CardSession: TypeAlias = Literal["team", "host"]
 FindHolder: TypeAlias = Callable[[Reading, Clock, str, str], AnyHolder | None]
-"""Finds by the slug of a tournament whom a ticket lets in."""
+"""Finds the holder of a ticket in a tournament, given by its slug."""
 
 TICKET: Final = "ticket"
-"""The key of the session's ticket in the cookie."""
+"""The key of the session ticket in the cookie."""
 
 SECOND: Final = timedelta(seconds=1)
 
 LOGGED_OUT: Final = "You are logged out, so nothing was saved. Log in, then send it again."
 
 MOST_TEAMS: Final = 10
-"""Teams of one browser that are looked at."""
+"""Maximum number of teams of one browser that are looked up."""
 
 API: Final = "/api/"
-"""How the addresses begin that programs ask."""
+"""The prefix of paths that programs request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """What a request may do; permissions see nothing else."""
+    """The requester; permissions depend on nothing else."""
 
     user: Holder | None = None
 
     @property
     def is_admin(self) -> bool:
-        """Whether a user with that role asks, and may act so."""
+        """Whether the requester is an admin, and may act as one."""
         return self.user is not None and self.user.is_admin and self.may("admin")
 
     def may(self, scope: Scope) -> bool:
-        """Return whether what was shown allows something: a session allows its user all."""
+        """Return whether the credentials allow something: a session allows its user everything."""
         return self.user is not None and (self.user.scopes is None or scope in self.user.scopes)
 
     def is_user(self, user_id: int) -> bool:
-        """Return whether this user asks."""
+        """Return whether the requester is this user."""
         return self.user is not None and self.user.user_id == user_id
 
     def sees(self, user_id: int | None) -> bool:
-        """Return whether what is shown of a user's things to owner and admins alone is shown."""
+        """Return whether the requester sees what only this user and admins see."""
         is_own = user_id is not None and self.is_user(user_id) and self.may("read")
         return is_own or self.is_admin
 
     def team(self, slug: str) -> TeamHolder | None:
-        """Return the team of a tournament for which one acts: by a card, or as a member."""
+        """Return the team the requester acts for in a tournament: by a card, or as a member."""
         return holder_of("team", slug, cards.find_team) or self.role(slug).team
 
     def host(self, slug: str) -> HostHolder | None:
-        """Return the session of the host of a tournament, if this browser holds one."""
+        """Return the host session of this browser in a tournament, or None."""
         return holder_of("host", slug, cards.find_host)
 
     def is_host(self, slug: str) -> bool:
-        """Return whether a host of a tournament asks; admins count as one."""
+        """Return whether the requester is a host of a tournament; admins count as hosts."""
         return self.is_admin or self.host(slug) is not None or self.role(slug).is_host
 
     def role(self, slug: str) -> Role:
-        """Return what the account is in a tournament; one statement a request, none without it."""
+        """Return the account's role in a tournament; one statement a request, none for visitors."""
         if self.user is None or request.path.startswith(API):
             return Role()
         roles = g.setdefault("roles", {})
@@ -94,7 +94,7 @@ VISITOR: Final = Actor()
 
 
 def actor() -> Actor:
-    """Return who asks; at most one statement a request, none without a cookie."""
+    """Return the requester; at most one statement per request, none without a cookie."""
     if "actor" not in g:
         g.actor = _find()
         logs.note(user_id=g.actor.user and g.actor.user.user_id)
@@ -102,7 +102,7 @@ def actor() -> Actor:
 
 
 def name() -> str:
-    """Return who asks, as a part of a key: the id of the user, "" for a visitor."""
+    """Return the requester as part of a key: the id of the user, or "" for a visitor."""
     user = actor().user
     return str(user.user_id) if user else ""
 
@@ -124,12 +124,12 @@ def _find() -> Actor:
 
 
 def cookie_of(kind: CardSession, slug: str) -> str:
-    """Return the name of the cookie of a team or a host: one for each tournament."""
+    """Return the name of the cookie of a team or host: one for each tournament."""
     return f"{current_app.config['SESSION_COOKIE_NAME']}-{kind}-{slug}"
 
 
 def holder_of(kind: CardSession, slug: str, find: FindHolder[AnyHolder]) -> AnyHolder | None:
-    """Return whom a cookie lets into a tournament; one statement a request, none without it."""
+    """Return the holder of a cookie in a tournament; one statement per request, none without it."""
     holders = g.setdefault("holders", {})
     name = cookie_of(kind, slug)
     if name not in holders:
@@ -142,14 +142,14 @@ def holder_of(kind: CardSession, slug: str, find: FindHolder[AnyHolder]) -> AnyH
 
 
 def tournaments_of_browser() -> list[str]:
-    """Return what may be the tournaments for whose teams this browser acts, by its cookies."""
+    """Return slugs from this browser's team cookies, not yet known to be valid."""
     prefix = cookie_of("team", "")
     slugs = (name.removeprefix(prefix) for name in request.cookies if name.startswith(prefix))
     return list(islice(slugs, MOST_TEAMS))
 
 
 def hold(answer: Response, slug: str, entered: Entered) -> Response:
-    """Let this browser act for a team or a host from now on; the account stays as it is."""
+    """Let this browser act for a team or a host from now on; the account stays logged in."""
     answer.set_cookie(
         cookie_of(entered.kind, slug),
         entered.ticket,
@@ -162,14 +162,14 @@ def hold(answer: Response, slug: str, entered: Entered) -> Response:
 
 
 def let_go(answer: Response, kind: CardSession, slug: str) -> Response:
-    """Let this browser forget for whom it has acted."""
+    """Delete the cookie with which this browser acted for a team or a host."""
     secure = current_app.config["SESSION_COOKIE_SECURE"]
     answer.delete_cookie(cookie_of(kind, slug), secure=secure, httponly=True, samesite="Lax")
     return answer
 
 
 def _find_bearer() -> Actor:
-    """Return who shows an access token: the API knows no cookie."""
+    """Return the holder of an access token; the API ignores cookies."""
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not token.startswith(tickets.TOKEN):
         return VISITOR
@@ -185,7 +185,7 @@ def _find_bearer() -> Actor:
 
 
 def _extend(holder: Holder) -> None:
-    """Let a session live on, and the cookie of a remembered one too."""
+    """Extend a session, and the cookie of a remembered one."""
     hub = resources()
     with hub.database.writing() as writing:
         tickets.extend(writing, hub.clock, holder)
@@ -193,7 +193,7 @@ def _extend(holder: Holder) -> None:
 
 
 def enter(ticket: str, *, remembered: bool) -> None:
-    """Log this browser in by a ticket; nothing of the visit before is kept."""
+    """Log this browser in with a ticket; the previous session is cleared."""
     session.clear()
     g.pop("csrf_token", None)
     g.pop("actor", None)
@@ -202,7 +202,7 @@ def enter(ticket: str, *, remembered: bool) -> None:
 
 
 def leave() -> str | None:
-    """Let this browser forget who it was; return the ticket that it held."""
+    """Clear the session of this browser; return its ticket, or None."""
     ticket = session.get(TICKET)
     session.clear()
     g.pop("csrf_token", None)
@@ -211,7 +211,7 @@ def leave() -> str | None:
 
 
 def player() -> Holder:
-    """Return the user who asks, in a view for players."""
+    """Return the current user, in a view for players only."""
     user = actor().user
     if user is None:
         raise RuntimeError("this view is for players only")
@@ -219,7 +219,7 @@ def player() -> Holder:
 
 
 def players_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
-    """Send visitors of a page to log in first."""
+    """Redirect visitors of a page to the log-in page."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
@@ -229,7 +229,7 @@ def players_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, Response
 
 
 def to_login() -> Response:
-    """Lead to the log-in page, and from there back to what was asked for."""
+    """Redirect to the log-in page, and from there back to the requested page."""
     address = url_for("account.login")
     if request.method in ("GET", "HEAD"):
         query = request.query_string.decode("ascii", "replace")
@@ -241,7 +241,7 @@ def to_login() -> Response:
 
 
 def players_only_json(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
-    """Answer 401 to visitors of a view that scripts ask."""
+    """Answer 401 to visitors of a view that scripts request."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:

@@ -1,4 +1,4 @@
-"""The printed login tokens of teams and hosts, and the sessions that are made from them."""
+"""The printed login tokens of teams and hosts, and the sessions made from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CardKind: TypeAlias = Literal["card", "host_card"]
 
 
 CARDS: Final[dict[CardKind, Literal["team", "host"]]] = {"card": "team", "host_card": "host"}
-"""The kinds of printed tokens, and of the sessions that are made from them."""
+"""The kinds of printed tokens, each with the kind of session made from it."""
 
 
 LETTERS_OF_CARD: Final = 16
@@ -40,16 +40,16 @@ UNKNOWN_CARD: Final = "This login token is not known. Check the card or ask the 
 
 
 class RefusedCard(UsageError):
-    """What was entered is not the token of a card; the message is what people read."""
+    """The text entered is not a valid token; the message is shown to people."""
 
 
 class UnknownCard(RefusedCard):
-    """What was entered has the form of a token, but is none: a guess."""
+    """The text has the form of a token but is unknown: a guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A session that was made from a card."""
+    """A session made from a card."""
 
     ticket: str
     kind: Literal["team", "host"]
@@ -60,7 +60,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class TeamHolder:
-    """The team for which a browser acts, and the ticket of its session."""
+    """The team that a browser acts for, and the ticket of its session."""
 
     competition_id: int
     team_id: int
@@ -72,7 +72,7 @@ class TeamHolder:
 
 @dataclass(frozen=True, slots=True)
 class HostHolder:
-    """The ticket of a host's session."""
+    """A host session and its ticket."""
 
     competition_id: int
     digest: str
@@ -80,21 +80,21 @@ class HostHolder:
 
 
 def letters_of(token: str) -> str:
-    """Return a token as it was typed, in any case, without blanks and hyphens."""
+    """Return a typed token in upper case, without spaces and hyphens."""
     letters = (sign for sign in token if not sign.isspace() and unicodedata.category(sign) != "Pd")
     return "".join(letters).upper()
 
 
 def enter_by_card(session: Session, clock: Clock, competition_id: int, token: str) -> Entered:
-    """Return a new session for the team, or the host, whose card it is; the card stays good.
+    """Return a new session for the team or host of a card; the card stays valid.
 
-    Raises RefusedCard for what is not a token of this tournament, or none any more. Twice: two
-    sessions, so that a team can be in several browsers.
+    Raises RefusedCard if the token is not, or no longer, valid in this tournament. Each call opens
+    another session, so that a team can use several browsers.
     """
     letters, now = letters_of(token), clock()
     if not letters:
         raise RefusedCard(NO_CARD)
-    # Before the look-up, so that a mistyped length is explained and does not count as a guess.
+    # Checked before the look-up: a wrong length is explained, and does not count as a guess.
     if len(letters) != LETTERS_OF_CARD:
         raise RefusedCard(WRONG_LENGTH.format(length=len(letters)))
     card = session.scalars(
@@ -115,7 +115,7 @@ def enter_by_card(session: Session, clock: Clock, competition_id: int, token: st
     if kind == "host":
         lifetime = min(lifetime, HOST_LIFETIME)
     session_row = Ticket(kind=kind, competition_id=competition_id, team_id=card.team_id)
-    # Revoking a card ends the sessions that were made from it, in every browser.
+    # Revoking a card ends the sessions made from it, in every browser.
     session_row.parent = card.digest
     ticket = issue(session, now, session_row, lifetime)
     card.last_used_at = now
@@ -145,11 +145,11 @@ ENTERED: Final = (
         Team.removed_at.is_(None),
     )
 )
-"""Whom a session lets in that was made from a card, while that card is good."""
+"""The holder of a session made from a card, while that card is valid."""
 
 
 def find_team(session: Session, clock: Clock, slug: str, ticket: str) -> TeamHolder | None:
-    """Return the team of a tournament that a session lets in; None if it has ended.
+    """Return the team that a session acts for in a tournament, or None if it has ended.
 
     One statement.
     """
@@ -163,7 +163,7 @@ def find_team(session: Session, clock: Clock, slug: str, ticket: str) -> TeamHol
 
 
 def find_host(session: Session, clock: Clock, slug: str, ticket: str) -> HostHolder | None:
-    """Return the host of a tournament whom a session lets in; None if it has ended.
+    """Return the host session of a tournament, or None if it has ended.
 
     One statement.
     """

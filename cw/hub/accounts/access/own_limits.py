@@ -1,4 +1,4 @@
-"""Where the limits of the person who asks are looked up, once for each request."""
+"""Looks up the limits of the requester, once per request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCKED: Final = "An admin has locked this for your account."
 
 
 def own_limits() -> Mapping[str, int]:
-    """Return the limits that are others for who asks, by name; none for a visitor."""
+    """Return the limits set for the current user, by name; none for a visitor."""
     user = actor().user
     if user is None:
         return {}
@@ -29,25 +29,25 @@ def own_limits() -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class OwnAmount:
-    """How often something may be done, unless an admin has set another limit for who asks."""
+    """How often something may be done, unless an admin has set another limit for the requester."""
 
     name: str
-    """Of a limit of personal_limits.LIMITS."""
+    """The name of a limit in personal_limits.LIMITS."""
     usual: int
     unit: str
 
     def __call__(self) -> str:
-        """Return how often the one who asks may."""
-        # Who may not at all is refused before; a limit of 0 is none that can be counted.
+        """Return how often the requester may do it."""
+        # Locked accounts are refused earlier, as a limit of 0 cannot be counted.
         return f"{own_limits().get(self.name) or self.usual} per {self.unit}"
 
     def __str__(self) -> str:
-        """Return how often everybody may."""
+        """Return how often it may usually be done."""
         return f"{self.usual} per {self.unit}"
 
 
 def install(app: Flask, names: Mapping[str, str]) -> None:
-    """Refuse what is locked for who asks; `names` has the limit of each endpoint of that kind."""
+    """Refuse what is locked for the requester; `names` maps endpoints to names of limits."""
 
     def refuse_locked() -> None:
         name = names.get(request.endpoint or "")

@@ -1,4 +1,4 @@
-"""Passwords: hashed by Argon2id, a few at a time, and never within a transaction."""
+"""Passwords: hashed with Argon2id, a few at a time, and never within a transaction."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 MOST_AT_ONCE: Final = 4
-"""Each takes 64 MiB and a core while it is at work."""
+"""Each hash takes 64 MiB and a core while it is computed."""
 
 
 class Passwords:
-    """Makes and checks hashes; to be shared by all threads of a process."""
+    """Computes and verifies hashes; shared by all threads of a process."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
-        """Take the cost of hashes; by default it is what argon2-cffi advises."""
+        """Set the cost of hashes; by default that of argon2-cffi."""
         self._hasher = hasher or PasswordHasher()
         self._room = BoundedSemaphore(MOST_AT_ONCE)
 
@@ -26,7 +26,7 @@ class Passwords:
             return self._hasher.hash(password)
 
     def fits(self, password: str, hashed: str | None) -> bool:
-        """Return whether a hash is of this password; none fits an account without one."""
+        """Return whether a password matches a hash; none matches an account without one."""
         if hashed is None:
             return False
         try:
@@ -36,5 +36,5 @@ class Passwords:
             return False
 
     def is_dated(self, hashed: str) -> bool:
-        """Return whether a hash was made at another cost than new ones are."""
+        """Return whether a hash was made at another cost than new ones."""
         return self._hasher.check_needs_rehash(hashed)

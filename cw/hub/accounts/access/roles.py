@@ -1,4 +1,4 @@
-"""What an account may do in a tournament without a card: act for its team, or lead it."""
+"""What an account may do in a tournament without a card: act for its team, or host it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from cw.hub.accounts.access.cards import TeamHolder
 from cw.hub.store.tables import Competition, CompetitionHost, Group, Team, TeamMember
 
 NO_TICKET: Final = ""
-"""The digest of a holder who needs no ticket: an account is in the team itself."""
+"""The digest of a holder without a ticket, whose account is a member of the team."""
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What an account is in a tournament."""
+    """The role of an account in a tournament."""
 
     team: TeamHolder | None = None
     is_host: bool = False
@@ -49,14 +49,14 @@ ROLE: Final = (
     )
     .where(
         Competition.slug == bindparam("slug"),
-        # Others may have the same slug; those of teams have groups.
+        # Other competitions may have the same slug; those of teams have groups.
         select(Group.id).where(Group.competition_id == Competition.id).exists(),
     )
 )
 
 
 def find_role(session: Session, slug: str, user_id: int) -> Role:
-    """Return what an account is in a tournament; one statement."""
+    """Return the role of an account in a tournament; one statement."""
     row = session.execute(ROLE, {"slug": slug, "user": user_id}).first()
     if row is None:
         return Role()

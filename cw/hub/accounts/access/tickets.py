@@ -1,6 +1,6 @@
-"""Tickets: random strings that we hand out, and of which we store only the SHA-256.
+"""Tickets: random strings that we hand out, storing only their SHA-256.
 
-Who holds one may do what it is for, until it expires, is used up or is revoked.
+A ticket grants its holder one right, until it expires, is used up or is revoked.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ LENGTH: Final = 43
 """Characters of a ticket: 256 bits."""
 
 TOKEN: Final = "cw_"  # noqa: S105
-"""How access tokens begin, so that people and scanners see what they have found."""
+"""Prefix of access tokens, so that people and scanners recognise them."""
 
 Scope: TypeAlias = Literal["read", "bots", "admin"]
-"""What an access token may allow: to see one's own, to act for one's bots, to do as admins do."""
+"""What an access token may allow: read one's own data, manage one's bots, act as an admin."""
 
 LinkKind: TypeAlias = Literal["reset", "verify", "email"]
 LINKS: Final[tuple[LinkKind, ...]] = ("reset", "verify", "email")
 LINK_LIFETIME: Final = timedelta(hours=24)
 
 REMEMBERED: Final = "remembered"
-"""The label of a session that outlives its browser."""
+"""The label of a session that outlives the browser's own."""
 
 PRINTED: Final = "printed"
-"""The label of a link that no mail has carried, so that it proves no address."""
+"""The label of a link not sent by mail, which therefore proves no address."""
 
 LIFETIMES: Final = {REMEMBERED: timedelta(days=90), None: timedelta(days=7)}
-"""From the last use of a session, by its label."""
+"""The lifetime of a session after its last use, by its label."""
 
 EXTENDED: Final = timedelta(days=1)
-"""A session that was used within this time is not written anew."""
+"""A session is extended at most once within this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redeemed:
-    """What a ticket that was used up has said."""
+    """The contents of a ticket that was used up."""
 
     user_id: int
     label: str | None
     email: str | None = None
-    """The address that it proves."""
+    """The address that it proves to be the user's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The user whom a session or an access token lets in, and that ticket itself."""
+    """The user that a session or an access token authenticates, and that ticket itself."""
 
     user_id: int
     username: str
@@ -66,10 +66,10 @@ class Holder:
     digest: str
     label: str | None
     last_used_at: datetime | None
-    """None for an access token that has never been used."""
+    """None if the access token has never been used."""
     expires_at: datetime
     scopes: frozenset[Scope] | None = None
-    """What an access token allows; None for a session, which allows all."""
+    """What an access token allows; None for a session, which allows everything."""
 
 
 HOLDER: Final = (
@@ -94,16 +94,16 @@ HOLDER: Final = (
         User.deleted_at.is_(None),
     )
 )
-"""The user whom a ticket lets in; built once, as every page of a player asks it."""
+"""The user that a ticket authenticates; built once, as every page for players runs it."""
 
 
 def digest_of(ticket: str) -> str:
-    """Return what we keep of a ticket."""
+    """Return the stored digest of a ticket."""
     return sha256(ticket.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def issue_session(session: Session, clock: Clock, user_id: int, *, remembered: bool) -> str:
-    """Return a new ticket that logs a user in; each call gives another."""
+    """Return a new ticket that logs a user in; each call returns another."""
     label = REMEMBERED if remembered else None
     ticket = Ticket(kind="session", user_id=user_id, label=label)
     return issue(session, clock(), ticket, LIFETIMES[label])
@@ -112,7 +112,7 @@ def issue_session(session: Session, clock: Clock, user_id: int, *, remembered: b
 def issue_link(
     session: Session, clock: Clock, kind: LinkKind, user_id: int, label: str | None = None
 ) -> str:
-    """Return a new ticket for a link; each call gives another, and the earlier ones stay."""
+    """Return a new ticket for a link; each call returns another, and earlier ones stay valid."""
     return issue(session, clock(), Ticket(kind=kind, user_id=user_id, label=label), LINK_LIFETIME)
 
 
@@ -124,7 +124,7 @@ def issue_link_again(  # noqa: PLR0913, PLR0917 - what it is for, and what it pr
     text: str,
     email: str | None = None,
 ) -> None:
-    """Let a text that only its reader can know be the ticket of a link, from now on. Twice: once.
+    """Make a given text the ticket of a link, valid from now on. Idempotent.
 
     `text` must have 256 bits that nobody can guess; `email` is the address that the link proves, if
     not that of the account.
@@ -146,7 +146,7 @@ def issue_token(  # noqa: PLR0913 - as many things as there are to be said
     scopes: Iterable[Scope],
     lifetime: timedelta,
 ) -> str:
-    """Return a new access token, which has never been used; each call gives another."""
+    """Return a new access token, marked as never used; each call returns another."""
     ticket = Ticket(kind="api", user_id=user_id, label=label, scopes=sorted(scopes))
     text = issue(session, clock(), ticket, lifetime, TOKEN)
     ticket.last_used_at = None
@@ -156,7 +156,7 @@ def issue_token(  # noqa: PLR0913 - as many things as there are to be said
 def issue(
     session: Session, now: datetime, ticket: Ticket, lifetime: timedelta, prefix: str = ""
 ) -> str:
-    """Complete a ticket, and return its text, which is stored nowhere."""
+    """Complete and store a ticket; return its text, which is not stored."""
     text = prefix + token_urlsafe(32)
     ticket.digest = digest_of(text)
     ticket.created_at = ticket.last_used_at = now
@@ -166,7 +166,7 @@ def issue(
 
 
 def find_holder(session: Session, clock: Clock, ticket: str) -> Holder | None:
-    """Return whom a session lets in; None if it has ended, or the user is locked or gone.
+    """Return the user of a session; None if it has ended, or the user is locked or deleted.
 
     One statement.
     """
@@ -174,7 +174,7 @@ def find_holder(session: Session, clock: Clock, ticket: str) -> Holder | None:
 
 
 def find_bearer(session: Session, clock: Clock, token: str) -> Holder | None:
-    """Return whom an access token lets in; None if it is over, or the user is locked or gone.
+    """Return the user of an access token; None if it is invalid, or the user locked or deleted.
 
     One statement.
     """
@@ -206,7 +206,7 @@ def is_stale(holder: Holder, now: datetime) -> bool:
 
 
 def extend(session: Session, clock: Clock, holder: Holder) -> None:
-    """Let a session live on from now; twice is once, and one that has ended stays so."""
+    """Extend a session from now on; one that has ended stays ended. Idempotent."""
     now = clock()
     session.execute(
         update(Ticket)
@@ -216,21 +216,21 @@ def extend(session: Session, clock: Clock, holder: Holder) -> None:
 
 
 def is_open(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> bool:
-    """Return whether a link can be used; asking uses nothing up."""
+    """Return whether a link can be used, without using it up."""
     query = select(Ticket.digest).where(*_is_open(clock(), kind, ticket))
     return session.execute(query).one_or_none() is not None
 
 
 def redeem(session: Session, clock: Clock, kind: LinkKind, ticket: str) -> Redeemed | None:
-    """Use a link up and return what it said; None if it is unknown, used or too old.
+    """Use a link up and return its contents; None if it is unknown, used or expired.
 
-    Of any number that try at once, one wins.
+    Concurrent callers: exactly one succeeds.
     """
     row = session.execute(
         delete(Ticket)
         .where(*_is_open(clock(), kind, ticket))
         .returning(Ticket.user_id, Ticket.label, Ticket.email)
-        # One DELETE decides who wins: no row is read before it that another could redeem meanwhile.
+        # A single DELETE decides: reading the row first would let others redeem it meanwhile.
         .execution_options(synchronize_session=False)
     ).one_or_none()
     return None if row is None else Redeemed(row.user_id, row.label, row.email)
@@ -246,16 +246,16 @@ def _is_open(now: datetime, kind: LinkKind, ticket: str) -> tuple[ColumnElement[
 
 
 def revoke(session: Session, ticket: str) -> None:
-    """End a ticket, and what was made from it; twice is once."""
+    """Delete a ticket, which ends everything made from it. Idempotent."""
     revoke_digest(session, digest_of(ticket))
 
 
 def revoke_digest(session: Session, digest: str) -> None:
-    """End the ticket of which we keep this, and what was made from it; twice is once."""
+    """Delete the ticket with a digest, which ends everything made from it. Idempotent."""
     session.execute(delete(Ticket).where(Ticket.digest == digest))
 
 
 def revoke_all(session: Session, user_id: int, *kinds: TicketKind) -> None:
-    """End all tickets of a user, or those of some kinds; twice is once."""
+    """Delete a user's tickets, all or of some kinds. Idempotent."""
     of_user = delete(Ticket).where(Ticket.user_id == user_id)
     session.execute(of_user.where(Ticket.kind.in_(kinds)) if kinds else of_user)

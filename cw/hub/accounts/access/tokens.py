@@ -1,4 +1,4 @@
-"""Access tokens for the API, each with its scopes and its time of expiry."""
+"""Access tokens for the API, each with scopes and an expiry."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from cw.hub.clock import Clock
 from cw.hub.store.tables import Ticket, User
 
 MOST: Final = 10
-"""Tokens of one user that are not over."""
+"""Maximum number of valid tokens of one user."""
 
 LONGEST_NAME: Final = 40
 DAYS: Final = (30, 90, 365)
-"""For how long a token may be valid."""
+"""For how many days a token may be valid."""
 
 NOTED: Final = timedelta(minutes=10)
-"""A token that was used within this time is not written anew."""
+"""The use of a token is recorded at most once within this time."""
 
 
 class TooManyTokens(CapacityError):
-    """A user has as many tokens as one may have."""
+    """A user already has the maximum number of tokens."""
 
 
 class NotAdmin(UsageError):
-    """A token would allow what its user may not do."""
+    """A token would allow more than its user may do."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """What is asked for: a name to know it by, what it allows, and for how long."""
+    """A requested token: its name, what it allows, and for how long."""
 
     name: str
     scopes: frozenset[Scope]
@@ -46,7 +46,7 @@ class NewToken:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a user can see of a token later: not the token itself, which is shown only once."""
+    """What a user sees of a token later; the token itself is shown only once."""
 
     digest: str
     name: str
@@ -57,15 +57,15 @@ class Token:
 
     @property
     def short(self) -> str:
-        """The part of its digest that is enough to name it."""
+        """The start of its digest, enough to identify it."""
         return self.digest[:12]
 
 
 def create(session: Session, clock: Clock, user_id: int, new: NewToken, actor: str) -> str:
-    """Make a token for a user and return it; nobody is told it again. Twice: two tokens.
+    """Create a token for a user and return it, for the only time. Each call creates another.
 
-    Raises TooManyTokens where the user has ten, also for the later of two at once, and NotAdmin for
-    the scope `admin` of a user who is none.
+    Raises TooManyTokens if the user has ten, even with concurrent callers, and NotAdmin if the
+    scope `admin` is requested for a user who is not one.
     """
     user = session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
     if "admin" in new.scopes and user.role != "admin":
@@ -91,7 +91,7 @@ OF_USER: Final = (
 
 
 def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
-    """Return the tokens of a user that are not over, the oldest first."""
+    """Return the valid tokens of a user, oldest first."""
     rows = session.scalars(OF_USER, {"user": user_id, "now": clock()})
     return [
         Token(
@@ -107,7 +107,10 @@ def of_user(session: Session, clock: Clock, user_id: int) -> list[Token]:
 
 
 def revoke(session: Session, clock: Clock, user_id: int, digest: str, actor: str) -> bool:
-    """End a token of a user; return whether there was one. Twice, or by two at once: one True."""
+    """Revoke a token of a user; return whether it existed.
+
+    Concurrent callers: exactly one succeeds.
+    """
     gone = session.scalar(
         delete(Ticket)
         .where(Ticket.digest == digest, Ticket.user_id == user_id, Ticket.kind == "api")
@@ -121,11 +124,11 @@ def revoke(session: Session, clock: Clock, user_id: int, digest: str, actor: str
 
 
 def is_stale(holder: Holder, now: datetime) -> bool:
-    """Return whether it is due to be noted that a token is used."""
+    """Return whether the use of a token is due to be recorded."""
     return holder.last_used_at is None or now - holder.last_used_at >= NOTED
 
 
 def note_use(session: Session, clock: Clock, holder: Holder) -> None:
-    """Note that a token is used; twice is once, and one that was revoked stays so."""
+    """Record that a token is used; a revoked one stays revoked. Idempotent."""
     used = update(Ticket).where(Ticket.digest == holder.digest)
     session.execute(used.values(last_used_at=clock()))

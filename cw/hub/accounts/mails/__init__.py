@@ -1,1 +1,1 @@
-"""Mails: rows of what is to be sent, what they say, sending them, and how many an address gets."""
+"""Mails: the outbox, their texts, delivery, and quotas for each address."""

@@ -1,4 +1,4 @@
-"""Sends the mails of the hub: links, and news of bots."""
+"""Sends the hub's mails: links, and news."""
 
 from __future__ import annotations
 
@@ -34,13 +34,12 @@ from cw.hub.operation.smtp import connection_to
 from cw.hub.store.tables import User
 
 MAIL: Final = "mail"
-"""The name of the job."""
 
 EVERY: Final = 5.0
-"""Seconds between two looks whether mails are due."""
+"""Seconds between two checks for mails that are due."""
 
 RETENTION: Final = timedelta(days=7)
-"""How long mails that were written to files stay."""
+"""How long mails written to files are kept."""
 
 LONGEST_LINE: Final = 998
 
@@ -49,7 +48,7 @@ log = logging.getLogger("cw.hub.mail")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where mail to a user goes."""
+    """The recipient of mail to a user."""
 
     username: str
     email: str
@@ -57,9 +56,9 @@ class Address:
 
 
 def send_due(resources: Resources) -> None:
-    """Send the mails that are due, one after the other, up to the first that cannot be sent.
+    """Send the mails that are due, one by one, until one cannot be sent.
 
-    Twice, or by two at once: each mail is sent once.
+    Concurrent callers: each mail is sent once.
     """
     with resources.database.reading() as session:
         waiting = outbox.due(session, resources.clock)
@@ -69,11 +68,11 @@ def send_due(resources: Resources) -> None:
 
 
 def send_mail(resources: Resources, mail_id: int) -> bool:
-    """Send a mail if it is due and nobody else sends it; return False if it could not be sent.
+    """Send a mail if it is due and not claimed; return False if it could not be sent.
 
-    Who is locked, gone or without address gets nothing, nor does an address that was sent as many
-    mails within a day as one may be. Its ticket can be used from before it is sent; when it cannot
-    be sent, the ticket cannot be used until it is tried again.
+    Users who are locked, deleted or without address get nothing, nor does an address that has
+    reached its daily quota. The mail's ticket is valid before the mail is sent; if sending fails,
+    it is revoked until the next attempt.
     """
     with resources.database.writing() as session:
         claim = outbox.claim(session, resources.clock, mail_id)
@@ -83,7 +82,7 @@ def send_mail(resources: Resources, mail_id: int) -> bool:
     try:
         deliver(resources, letter)
     except (OSError, smtplib.SMTPException, Failure) as error:
-        # The words of a server may name the address.
+        # A server's error message may contain the address.
         note_failure(resources, claim, letter, type(error).__name__)
         return False
     with resources.database.writing() as session:
@@ -92,7 +91,7 @@ def send_mail(resources: Resources, mail_id: int) -> bool:
 
 
 def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | None:
-    """Count a mail, and make its ticket; None if it is not to be sent, which is noted."""
+    """Count a mail, and issue its ticket; return None, and record why, if it is not to be sent."""
     address = find_address(session, claim)
     if address is None:
         outbox.end(session, resources.clock, claim, "dropped", "nobody to send it to")
@@ -126,9 +125,9 @@ def prepare(resources: Resources, session: Session, claim: Claim) -> Letter | No
 def words_of(
     resources: Resources, session: Session, claim: Claim, address: Address
 ) -> Words | None:
-    """Return what a mail says; None if the recipient no longer wants it.
+    """Return the text of a mail, or None if the recipient no longer wants it.
 
-    Nobody is told news at an address that is not confirmed.
+    News is not sent to unconfirmed addresses.
     """
     if choices.is_news(claim.kind):
         is_wanted = choices.wants(session, claim.user_id, claim.kind) and address.is_confirmed
@@ -142,16 +141,16 @@ def words_of(
 
 
 def news_of(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
-    """Return what a mail with news says; None if it is no news any more."""
+    """Return the text of a mail with news, or None if it is outdated."""
     if claim.kind == "inactive":
         return letters.about_bot(session, settings, claim)
     return letters.stored(claim.words) if claim.words else None
 
 
 def ticket_of(resources: Resources, claim: Claim) -> str:
-    """Return the ticket of a mail's link: the same at each attempt, and stored nowhere.
+    """Return the ticket of a mail's link: the same on every attempt, and stored nowhere.
 
-    So whichever of two copies somebody opens, its link can be used.
+    If two copies of a mail arrive, the links of both work.
     """
     key = resources.secret_key.encode()
     digest = hmac.digest(key, f"link of mail {claim.message_id}".encode(), "sha256")
@@ -159,7 +158,7 @@ def ticket_of(resources: Resources, claim: Claim) -> str:
 
 
 def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str) -> None:
-    """Note that a mail could not be sent, and take back what was done for it."""
+    """Record that a mail could not be sent, and undo its ticket and its count."""
     log.warning("mail to user %s not sent: %s", claim.user_id, reason)
     key = quotas.key_of(resources.secret_key, ascii_address(letter.to))
     with resources.database.writing() as session:
@@ -171,7 +170,7 @@ def note_failure(resources: Resources, claim: Claim, letter: Letter, reason: str
 
 
 def find_address(session: Session, claim: Claim) -> Address | None:
-    """Return where a mail goes; None for who is locked, was deleted or has no e-mail."""
+    """Return where a mail goes, or None if the user is locked, deleted or without e-mail."""
     is_active = (User.id == claim.user_id, User.locked_at.is_(None), User.deleted_at.is_(None))
     columns = select(User.username, User.email, User.email_verified_at)
     row = session.execute(columns.where(*is_active)).one_or_none()
@@ -185,12 +184,12 @@ def find_address(session: Session, claim: Claim) -> Address | None:
 
 
 def link_to(settings: HubSettings, kind: MailKind, ticket: str) -> str:
-    """Return the address of a link; no request has a say in it."""
+    """Return the address of a link; it does not depend on any request."""
     return f"{settings.address}/{kind}/{ticket}"
 
 
 def link_to_turn_off(resources: Resources, claim: Claim) -> str:
-    """Return the address that turns news of a kind off; "" for a mail that is no news."""
+    """Return the link that turns off news of this kind, or "" if the mail is not news."""
     if not choices.is_news(claim.kind):
         return ""
     subscription = Subscription(claim.user_id, claim.kind)
@@ -199,7 +198,7 @@ def link_to_turn_off(resources: Resources, claim: Claim) -> str:
 
 
 def deliver(resources: Resources, mail: Letter) -> None:
-    """Send a mail, or write it to a file where no server is set."""
+    """Send a mail, or write it to a file if no server is set."""
     message = compose(resources, mail)
     if resources.settings.mail:
         send(resources.settings.mail, message)
@@ -210,23 +209,23 @@ def deliver(resources: Resources, mail: Letter) -> None:
 
 
 def show(settings: HubSettings, mail: Letter) -> None:
-    """Print a mail on the console of a local site, whose reader is its owner."""
+    """Print a mail on the console of a local site, whose owner is the reader."""
     if settings.is_local:
         sys.stderr.write(f"\n{mail.words.subject}\n\n{mail.body()}\n")
 
 
 def compose(resources: Resources, mail: Letter) -> EmailMessage:
-    """Return a mail as it is sent."""
+    """Return a mail as a message to send."""
     sender = resources.settings.sender
     message = EmailMessage()
     message["From"] = sender
-    # A server that knows ASCII alone can be told of a domain in any script.
+    # The domain may be in any script, but some servers take only ASCII.
     message["To"] = ascii_address(mail.to)
     message["Subject"] = mail.words.subject
     message["Date"] = format_datetime(resources.clock())
     message["Message-ID"] = f"<{mail.message_id}@{sender.rpartition('@')[2]}>"
     if mail.turns_off:
-        # One click in the mail program (RFC 8058).
+        # One-click unsubscribe in mail programs (RFC 8058).
         message["List-Unsubscribe"] = f"<{mail.turns_off}>"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     body = mail.body()
@@ -235,12 +234,12 @@ def compose(resources: Resources, mail: Letter) -> EmailMessage:
 
 
 def is_plain(text: str) -> bool:
-    """Return whether any mail server takes a text as it is (RFC 5322, 2.1.1)."""
+    """Return whether every mail server accepts a text unencoded (RFC 5322, 2.1.1)."""
     return text.isascii() and all(len(line) <= LONGEST_LINE for line in text.splitlines())
 
 
 def ascii_address(email: str) -> str:
-    """Return an address with its domain in ASCII; as it is, if its mailbox is not."""
+    """Return an address with its domain in ASCII, or unchanged if its mailbox is not ASCII."""
     return validate_email(email, check_deliverability=False).ascii_email or email
 
 
@@ -251,7 +250,7 @@ def send(server: str, message: EmailMessage) -> None:
 
 
 def write(resources: Resources, message: EmailMessage) -> Path:
-    """Write a mail to a file of its own that its owner alone may read; return its path."""
+    """Write a mail to a new file that only its owner can read; return its path."""
     folder = resources.settings.data / "mail"
     make_folder(folder)
     sweep(resources, folder)
@@ -269,7 +268,7 @@ def write(resources: Resources, message: EmailMessage) -> Path:
 
 
 def sweep(resources: Resources, folder: Path) -> None:
-    """Remove the mails of long ago."""
+    """Delete old mail files."""
     oldest = (resources.clock() - RETENTION).timestamp()
     for path in folder.glob("*.eml"):
         if path.stat().st_mtime < oldest:

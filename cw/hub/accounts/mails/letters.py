@@ -1,4 +1,4 @@
-"""What the mails of the hub say."""
+"""The texts of the hub's mails."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ TURN_OFF: Final = "To stop mails {about}: {link}"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The subject of a mail, and its paragraphs."""
+    """The subject and the paragraphs of a mail."""
 
     subject: str
     paragraphs: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return them as a mail that waits keeps them."""
+        """Return them as JSON, to be stored with a waiting mail."""
         return {"subject": self.subject, "paragraphs": list(self.paragraphs)}
 
 
 def stored(words: Mapping[str, Any]) -> Words:
-    """Return the words that a mail has kept."""
+    """Return the words stored with a mail."""
     return Words(words["subject"], tuple(words["paragraphs"]))
 
 
@@ -83,30 +83,30 @@ class Letter:
     words: Words
     message_id: str
     site: str
-    """The name that it is signed with."""
+    """The site's name in the signature."""
     turns_off: str = ""
-    """The address that turns such mails off; "" for those that cannot be."""
+    """The link that turns off such mails, or "" if they cannot be turned off."""
 
     def body(self) -> str:
-        """Return its text."""
+        """Return the text of the mail."""
         ending = ("Best,", f"The {self.site} Team.\n")
         paragraphs = (*self.words.paragraphs, *self.way_out())
         return "\n\n".join((f"Hi {self.username},", *paragraphs, *ending))
 
     def way_out(self) -> Iterator[str]:
-        """Give the sentence that says how such mails are turned off, if they can be."""
+        """Yield the paragraph that says how to turn off such mails, if possible."""
         if choices.is_news(self.kind):
             about = choices.CHOICES[self.kind].about
             yield TURN_OFF.format(about=about, link=self.turns_off)
 
 
 def with_link(kind: MailKind, link: str, site: str) -> Words:
-    """Return the words of a mail that carries a link with a ticket."""
+    """Return the text of a mail with a ticket link."""
     return Words(SUBJECTS[kind], (REASONS[kind].format(site=site), link, HELP))
 
 
 def about_move(settings: HubSettings) -> Words:
-    """Return the words of a mail that another address shall take the place of this one."""
+    """Return the text of a mail saying that another address is to replace this one."""
     facts = {"site": settings.signed_by, "address": settings.address}
     return Words(
         "Your e-mail address is about to change", tuple(text.format(**facts) for text in MOVING)
@@ -114,7 +114,7 @@ def about_move(settings: HubSettings) -> Words:
 
 
 def about_github(settings: HubSettings) -> Words:
-    """Return the words of a mail that GitHub was connected or disconnected."""
+    """Return the text of a mail saying that GitHub was connected or disconnected."""
     facts = {"site": settings.signed_by, "address": settings.address}
     return Words(
         "The log-in with GitHub has changed", tuple(text.format(**facts) for text in GITHUB)
@@ -122,10 +122,7 @@ def about_github(settings: HubSettings) -> Words:
 
 
 def about_bot(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
-    """Return the words of a mail that a bot is inactive.
-
-    None where it is not any more.
-    """
+    """Return the text of a mail saying that a bot is inactive, or None if it no longer is."""
     row = session.execute(
         select(Bot.name, Bot.game, Bot.reason)
         .where(Bot.id == claim.bot_id, Bot.user_id == claim.user_id)

@@ -1,4 +1,4 @@
-"""Mails as rows: put there by what causes them, claimed by who sends them, kept if none can."""
+"""The outbox: mails stored as rows, claimed by senders, and kept if they cannot be sent."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from cw.hub.store.tables import Mail, MailState
 from cw.hub.store.upsert import inserts
 
 NewsKind: TypeAlias = Literal["inactive", "announce"]
-"""That a bot cannot be reached; what the host of a tournament announces. Each can be turned off."""
+"""News of a bot that cannot be reached, and announcements of the host of a tournament."""
 
 MailKind: TypeAlias = Literal["reset", "verify", "email", "moving", "github"] | NewsKind
-"""To reset a password, to confirm an address, or a new one; that another address shall take the
-place of this one; that GitHub was connected or disconnected; news."""
+"""Mails to reset a password, to confirm the address or a new one, to warn of a change of address,
+to report that GitHub was connected or disconnected; and news.
+"""
 
 PAUSES: Final = (1, 4, 16, 64)
-"""Minutes between the attempts to send a mail."""
+"""Minutes between attempts to send a mail."""
 
 ATTEMPTS: Final = len(PAUSES) + 1
-"""How often a mail is tried before it is dead."""
+"""How often a mail is tried before it counts as dead."""
 
 LEASE: Final = timedelta(minutes=5)
-"""How long a mail is left to who has begun to send it: longer than any mail server may take."""
+"""How long a sender has a mail to itself: longer than any mail server may take."""
 
 RETENTION: Final = timedelta(days=7)
-"""How long it is remembered that a mail was sent, or was not to be."""
+"""How long sent and dropped mails are remembered."""
 
 DEAD_RETENTION: Final = timedelta(days=30)
-"""How long mails that could not be sent wait for somebody who has them sent again."""
+"""How long dead mails are kept, in case somebody sends them again."""
 
 AT_ONCE: Final = 100
-"""Mails that are looked up together."""
+"""Mails per query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A mail that this process is to send, and nobody else meanwhile."""
+    """A mail claimed by this process, which alone may send it."""
 
     mail_id: int
     attempt: int
@@ -52,22 +53,22 @@ class Claim:
     kind: MailKind
     user_id: int
     bot_id: int | None = None
-    """The row of the bot that it is about, if it is about one."""
+    """The row of the bot that the mail is about, if any."""
     email: str | None = None
-    """Where it goes, if not to the address of the account."""
+    """The recipient, if not the address of the account."""
     words: Mapping[str, Any] | None = None
-    """What it says, if that was known when it was put."""
+    """The text, if it was fixed when the mail was queued."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What several people are told."""
+    """News for several users."""
 
     kind: NewsKind
     key: str
-    """Names it, such as `event:7`, in at most 40 characters."""
+    """Its unique key, such as `event:7`, at most 40 characters."""
     words: Mapping[str, Any]
-    """Its subject and its paragraphs."""
+    """The subject and the paragraphs."""
 
 
 def put(  # noqa: PLR0913 - what, about what, and where to
@@ -79,10 +80,10 @@ def put(  # noqa: PLR0913 - what, about what, and where to
     *,
     email: str | None = None,
 ) -> int:
-    """Let a user be sent a mail once this transaction is committed; return its id.
+    """Queue a mail to a user, sent once this transaction is committed; return its id.
 
-    Each call puts another one. It goes to the address of the account as it is when it is sent, or
-    to another one.
+    Each call queues another. Without `email` it goes to the address that the account has when it is
+    sent.
     """
     now = clock()
     message_id = token_urlsafe(24)
@@ -101,9 +102,9 @@ def put(  # noqa: PLR0913 - what, about what, and where to
 
 
 def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -> int:
-    """Let users be sent news once this transaction is committed; return to how many.
+    """Queue news to users, sent once this transaction is committed; return to how many.
 
-    Nobody is put a mail with the same news again.
+    Nobody gets the same news twice.
     """
     now = clock()
     about = {
@@ -123,16 +124,16 @@ def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -
 
 
 def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: datetime) -> bool:
-    """Return whether a user was put a mail of a kind about a bot since a moment."""
+    """Return whether a mail of a kind about a bot was queued to a user since a moment."""
     same = (Mail.kind == kind, Mail.user_id == user_id, Mail.bot_id == bot)
     query = select(Mail.id).where(*same, Mail.created_at > since).limit(1)
     return session.scalar(query) is not None
 
 
 def due(session: Session, clock: Clock) -> Sequence[int]:
-    """Return the ids of mails that may be sent now, as many as are looked up together.
+    """Return the ids of mails that may be sent now, up to one batch.
 
-    News to many come last: nobody waits behind them for a link.
+    News comes last, so that mails with links do not wait behind it.
     """
     waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= clock())
     in_order = waiting.order_by(Mail.news_key.is_not(None), Mail.due_at)
@@ -140,10 +141,10 @@ def due(session: Session, clock: Clock) -> Sequence[int]:
 
 
 def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
-    """Take a mail to send it; None if it is not due, or somebody else has it.
+    """Claim a mail to send it; None if it is not due, or already claimed.
 
-    Of two at once one gets it. Who is not heard of for the time of a lease has lost it; after the
-    last attempt it is dead.
+    Concurrent callers: at most one succeeds. A sender that does not report within the lease loses
+    the mail, which is dead after the last attempt.
     """
     now = clock()
     row = session.execute(
@@ -171,8 +172,8 @@ def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
 
 
 def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
-    """Note what became of a mail; return False if it is no longer this one's to say."""
-    # One that is dead may be sent again; otherwise address and words have done their work.
+    """Record the result of a mail; return False if the claim is no longer valid."""
+    # A dead mail may be sent again; otherwise its address and text are no longer needed.
     erased = {} if state == "dead" else {"email": None, "words": None}
     is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock(), **erased)
     if is_mine and state == "sent":
@@ -181,7 +182,7 @@ def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: 
 
 
 def fail(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
-    """Note that a mail could not be sent: it waits longer each time, and then is dead.
+    """Record that a mail could not be sent: it waits longer each time, and finally is dead.
 
     Returns whether it is dead.
     """
@@ -201,13 +202,13 @@ def _set(session: Session, claim: Claim, **values: Any) -> bool:
 
 
 def numbers(session: Session) -> dict[str, int]:
-    """Return how many mails wait and how many are dead."""
+    """Return how many mails are waiting, and how many are dead."""
     query = select(Mail.state, func.count()).where(Mail.state.in_(("waiting", "dead")))
     return {"waiting": 0, "dead": 0, **dict(session.execute(query.group_by(Mail.state)).all())}
 
 
 def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
-    """Let a dead mail wait to be sent again; return False if it is not dead."""
+    """Put a dead mail back into the queue; return False if it is not dead."""
     is_dead = (Mail.id == mail_id, Mail.state == "dead")
     values = {"state": "waiting", "attempt": 0, "due_at": clock(), "ended_at": None}
     change = update(Mail).where(*is_dead).values(**values).returning(Mail.id)
@@ -215,7 +216,7 @@ def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
 
 
 def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> None:
-    """Let the mails of a kind to a user that wait not be sent any more. Twice: the same."""
+    """Drop a user's waiting mails of a kind. Idempotent."""
     waiting = (Mail.kind == kind, Mail.user_id == user_id, Mail.state == "waiting")
     values = {"state": "dropped", "email": None, "ended_at": clock()}
     session.execute(
@@ -224,13 +225,13 @@ def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> Non
 
 
 def drop_waiting(session: Session, clock: Clock) -> None:
-    """Let nothing be sent that waits, as what is restored is of another day. Twice: the same."""
+    """Drop all waiting mails, as a restored back-up is out of date. Idempotent."""
     values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": clock()}
     session.execute(update(Mail).where(Mail.state == "waiting").values(**values))
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Forget mails that ended long ago. Twice: the same."""
+    """Delete mails that ended long ago. Idempotent."""
     now = clock()
     ended = Mail.ended_at <= now - RETENTION
     session.execute(delete(Mail).where(Mail.state.in_(("sent", "dropped")), ended))

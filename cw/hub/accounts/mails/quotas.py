@@ -1,4 +1,4 @@
-"""How many mails an address is sent within a day, whoever asks for them."""
+"""Limits how many mails an address is sent per day, whoever requests them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ DAY: Final = timedelta(days=1)
 
 MOST_OF_A_KIND: Final = 3
 MOST: Final = 5
-"""Mails to one address within a day: of one kind, and of all that people ask for."""
+"""Maximum number of requested mails to one address per day: of one kind, and in total."""
 
 MOST_NEWS: Final[Mapping[MailKind, int]] = {"inactive": 3, "announce": 10}
-"""News to one address within a day, by kind."""
+"""Maximum number of news mails to one address per day, by kind."""
 
 
 def key_of(secret: str, email: str) -> str:
     """Return the digest under which mails to an address, in ASCII, are counted.
 
-    Addresses that differ in case, or in what follows a `+`, are one: one person reads them.
+    Addresses that differ only in case, or in what follows a `+`, count as one: one person reads
+    them.
     """
     mailbox, _, domain = email.lower().rpartition("@")
     mailbox = mailbox.partition("+")[0] or mailbox
@@ -36,12 +37,12 @@ def key_of(secret: str, email: str) -> str:
 
 
 def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confirmed: bool) -> bool:
-    """Count a mail to an address and return True; return False if it may not be sent.
+    """Count a mail to an address and return True; return False if the quota is used up.
 
-    `is_confirmed` says whether the account that it is for has confirmed the address. The last mail
-    of a day, and the last of those that reset a password, are for such accounts alone: otherwise
-    whoever registers with the address of another could use up what that one needs to come in again.
-    Of any number at once no more are let through.
+    `is_confirmed` says whether the recipient's account has confirmed the address. The last mail of
+    a day, and the last to reset a password, are reserved for such accounts: otherwise anybody could
+    register with somebody else's address and use up the mails that they need to log in again.
+    Concurrent callers cannot exceed the quota.
     """
     now = clock()
     insert_missing(session, MailCount, [{"address": key, "sent": [], "last_at": now}])
@@ -55,9 +56,9 @@ def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confir
 
 
 def has_room(sent: Sequence[str], kind: MailKind, reserve: int) -> bool:
-    """Return whether one more mail of a kind may follow those of a day.
+    """Return whether one more mail of a kind fits into the quota of a day.
 
-    News are counted by themselves: they shall not keep anybody from coming in again.
+    News is counted separately, so as not to block mails that people need to log in again.
     """
     of_kind = sent.count(kind)
     if kind in MOST_NEWS:
@@ -68,7 +69,7 @@ def has_room(sent: Sequence[str], kind: MailKind, reserve: int) -> bool:
 
 
 def take_back(session: Session, key: str, kind: MailKind) -> None:
-    """Uncount the latest mail of a kind, which could not be sent. With none counted: the same."""
+    """Uncount the latest mail of a kind, which could not be sent; do nothing if none is counted."""
     query = select(MailCount).where(MailCount.address == key).with_for_update()
     row = session.scalars(query).one_or_none()
     places = [place for place, (of, _) in enumerate(row.sent) if of == kind] if row else []

@@ -1,1 +1,1 @@
-"""Mails that nobody asked for one by one: who wants them, and how they are turned off."""
+"""Mails that are not individually requested: who wants them, and how to turn them off."""

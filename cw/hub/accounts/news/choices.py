@@ -1,4 +1,4 @@
-"""Which news people want by mail, and the links in mails that turn them off."""
+"""Which news people want by mail, and the links that turn it off."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NEWS: Final[tuple[NewsKind, ...]] = get_args(NewsKind)
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The setting of a user about news of one kind."""
+    """A user's setting for news of one kind."""
 
     column: InstrumentedAttribute[bool]
     """Whether the mails are wanted."""
     about: str
-    """What they are about, as it follows `mails`."""
+    """What the mails are about, as it follows the word `mails`."""
 
 
 CHOICES: Final[Mapping[NewsKind, Choice]] = {
@@ -41,7 +41,7 @@ class Subscription:
 
 
 def is_news(kind: MailKind) -> TypeGuard[NewsKind]:
-    """Return whether mails of a kind are news, which can be turned off."""
+    """Return whether a kind of mail is news, which can be turned off."""
     return kind in NEWS
 
 
@@ -52,20 +52,20 @@ def wants(session: Session, user_id: int, kind: NewsKind) -> bool:
 
 
 def turn_off(session: Session, subscription: Subscription) -> None:
-    """Send a user no more news of a kind. Twice, or for one who is gone: the same."""
+    """Turn off news of a kind for a user. Idempotent; ignored if the user was deleted."""
     choice = CHOICES[subscription.kind]
     is_theirs = (User.id == subscription.user_id, User.deleted_at.is_(None))
     session.execute(update(User).where(*is_theirs).values({choice.column: False}))
 
 
 def ticket_of(secret_key: str, subscription: Subscription) -> str:
-    """Return the word of a link that turns news off: signed, and without an end."""
+    """Return the ticket of a link that turns news off: signed, and valid for ever."""
     value = [subscription.user_id, subscription.kind]
     return signer(secret_key).dumps(value)
 
 
 def read_ticket(secret_key: str, ticket: str) -> Subscription | None:
-    """Return what a link turns off, or None if this site has not made it or sends no such mails."""
+    """Return what a link turns off, or None if this site did not issue it."""
     try:
         user_id, kind = signer(secret_key).loads(ticket)
     except BadSignature:
@@ -74,5 +74,5 @@ def read_ticket(secret_key: str, ticket: str) -> Subscription | None:
 
 
 def signer(secret_key: str) -> URLSafeSerializer:
-    """Return what signs the links."""
+    """Return the signer of the links."""
     return URLSafeSerializer(secret_key, salt="news")

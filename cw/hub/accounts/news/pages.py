@@ -1,4 +1,4 @@
-"""The page of the link that turns news off; mail programs may press its button by themselves."""
+"""The page behind links that turn news off; mail programs may press its button by themselves."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NOT_OURS = "This link is incomplete. Turn mails off in your settings instead."
 
 @routes.route("/unsubscribe/<ticket>", methods=["GET", "POST"])
 def unsubscribe(ticket: str) -> ResponseReturnValue:
-    """Ask whether news shall be turned off; a POST does so, with no token but the link (RFC 8058).
+    """Ask whether to turn news off; a POST does so, with no token but the link (RFC 8058).
 
-    Opening the link changes nothing: programs that look for harm in mails open all links.
+    Opening the link changes nothing: security scanners open all links in mails.
     """
     hub = resources()
     subscription = choices.read_ticket(hub.secret_key, ticket)

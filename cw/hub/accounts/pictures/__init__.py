@@ -1,1 +1,1 @@
-"""Pictures of people and competitions: uploaded, read by a separate process, and kept small."""
+"""Pictures of people and competitions: uploaded, decoded in a separate process, stored small."""

@@ -1,4 +1,4 @@
-"""Pictures of people and competitions: a small one is made of each, and nothing else is kept."""
+"""Pictures of people and competitions: only a small copy of each is kept."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from cw.hub.store.tables import Competition, User
 READER: Final = (sys.executable, "-m", "cw.hub.accounts.pictures.picture_reader")
 
 LONGEST: Final = 20.0
-"""Seconds that the process for one picture has."""
+"""Seconds that the process has for one picture."""
 
 MOST_AT_ONCE: Final = 3
-"""People whose pictures are taken in at the same time: one is read, the others wait for it."""
+"""Maximum number of people whose pictures are pending: one is being read, the others wait."""
 
 BUSY: Final = "Other pictures are being read right now. Please try again soon."
 BUSY_WITH_YOURS: Final = "Your last picture is still being read. Please try again soon."
 
 
 class Pictures:
-    """Reads pictures, one at a time; to be shared by all threads of a process."""
+    """Reads pictures, one at a time; shared by all threads of a process."""
 
     def __init__(self) -> None:
-        """Read nothing yet."""
+        """Start without any picture being read."""
         self._reading = Lock()
         self._places = Lock()
         self._owners: set[str] = set()
 
     def read(self, owner: str, data: bytes, shape: Shape = "square") -> bytes:
-        """Return a picture that somebody has sent as a WebP of a shape, without metadata.
+        """Convert an uploaded picture to a WebP of a shape, without metadata.
 
         Raises UsageError if it is not a picture, or has more than 5 MiB or 4 megapixels. Raises
-        CapacityError while another picture of this owner is being read, or those of others are.
+        CapacityError if a picture of this owner, or too many of others, are being read.
         """
         with self._place(owner), self._reading:
             return read_apart(data, shape)
@@ -64,7 +64,7 @@ class Pictures:
 
 
 def read_apart(data: bytes, shape: Shape) -> bytes:
-    """Return a picture of a shape, made by a process apart; raise UsageError for none."""
+    """Convert a picture in a separate process; raise UsageError if it is invalid."""
     if len(data) > MOST_BYTES:
         raise UsageError(f"a picture may have at most {MOST_BYTES} bytes")
     try:
@@ -85,7 +85,7 @@ def read_apart(data: bytes, shape: Shape) -> bytes:
 
 
 def without_settings() -> dict[str, str]:
-    """Return the environment without what is set for the hub and its store: keys and passwords."""
+    """Return the environment without the settings of the hub and its store: keys and passwords."""
     return {
         name: value for name, value in os.environ.items() if not name.startswith(("CW_", "AWS_"))
     }
@@ -102,7 +102,7 @@ def key_of(digest: str) -> str:
 
 
 def unused_pictures(session: Session, keys: Iterable[str]) -> list[str]:
-    """Return those objects of pictures that nobody shows any more."""
+    """Return the pictures among these keys that are no longer used."""
     columns = (User.avatar, Competition.picture)
     digests = union(*(select(column).where(column.is_not(None)) for column in columns))
     used = {key_of(digest) for digest in session.scalars(digests) if digest is not None}

@@ -1,8 +1,8 @@
-"""A process that reads one picture: a file of anybody in, a small one of a known shape out.
+"""A process that reads one picture: an untrusted file in, a small WebP of a given shape out.
 
-Decoders are written in C and are given whatever strangers send, so they work here: with little
-memory, for a short time, and without the keys of the hub. What is not a picture, or is too large,
-ends it with exit code 1 and a sentence. Its one argument is the shape.
+Decoders are written in C and get whatever strangers send, so they run here: with little memory,
+for a short time, and without the keys of the hub. An invalid or too large picture ends the process
+with exit code 1 and a message. Its only argument is the shape.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ MOST_BYTES: Final = 5 * 1024 * 1024
 MOST_PIXELS: Final = 4_000_000
 
 Shape: TypeAlias = Literal["square", "wide"]
-"""A square is of a person; a wide one is of a competition, and as large as links show it."""
+"""Square for people; wide for competitions, in the size of link previews."""
 
 SIZES: Final[Mapping[Shape, tuple[int, int]]] = {"square": (256, 256), "wide": (1200, 630)}
 """Width and height in pixels."""
 
 MEMORY: Final = 384 * 1024 * 1024
-"""Bytes of addresses, of which Python and the decoders take a third before they begin."""
+"""Bytes of address space, of which Python and the decoders take a third at the start."""
 
 CPU_SECONDS: Final = 10
 PATIENT: Final = 10
-"""How much the process stands back behind those that answer."""
+"""The niceness of the process, so that it yields to those that answer requests."""
 
 
 def main() -> None:
-    """Turn the picture of standard input into one of a shape on standard output."""
+    """Convert the picture on standard input to a shape, on standard output."""
     limit()
     try:
         picture = crop(sys.stdin.buffer.read(MOST_BYTES + 1), cast(Shape, sys.argv[1]))
-    # Decoders of broken files raise all kinds of errors.
+    # Decoders raise all kinds of errors for broken files.
     except Exception as error:
         raise SystemExit(str(error) or type(error).__name__) from None
     sys.stdout.buffer.write(picture)
 
 
 def limit() -> None:
-    """Bound what this process may take; beyond Linux its time alone is bounded, by who waits."""
+    """Limit the resources of this process; except on Linux only the caller's timeout limits it."""
     if sys.platform == "linux":
         import resource  # noqa: PLC0415 - there is none on Windows
 
@@ -63,9 +63,8 @@ def limit() -> None:
 def crop(data: bytes, shape: Shape) -> bytes:
     """Return a picture as a WebP of a shape, without metadata.
 
-    It is turned as its camera was held, and cropped to its middle. Its pixels are counted before
-    any of them is decoded. Raises ValueError for too large a picture, and whatever
-    the decoder does for what is none.
+    It is rotated as its metadata says, and cropped to its middle. Its pixels are counted before any
+    is decoded. Raises ValueError if it is too large, and any error of the decoder if it is invalid.
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"a picture may have at most {MOST_BYTES} bytes")

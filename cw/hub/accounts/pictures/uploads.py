@@ -1,4 +1,4 @@
-"""Pictures that forms bring: checked, made anew, and kept in the store."""
+"""Pictures uploaded in forms: checked, re-encoded, and stored."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ FIELD: Final = "picture"
 
 
 def install(app: Flask) -> None:
-    """Let an app read pictures."""
+    """Install the picture reader in an app."""
     app.extensions["pictures"] = Pictures()
 
 
 def keep(owner: str, data: bytes, shape: Shape = "square") -> str:
-    """Store a picture that somebody has, made anew, and return its SHA-256. Twice: the same.
+    """Store a re-encoded copy of somebody's picture; return its SHA-256. Idempotent.
 
-    Raises UsageError if it is none, or too large; CapacityError while others are being read.
+    Raises UsageError if it is invalid or too large; CapacityError if others are being read.
     """
     picture = cast(Pictures, current_app.extensions["pictures"]).read(owner, data, shape)
     digest = avatars.digest_of(picture)
@@ -34,7 +34,7 @@ def keep(owner: str, data: bytes, shape: Shape = "square") -> str:
 
 
 def keep_upload(owner: str, shape: Shape = "square") -> str:
-    """Store the picture of the form, and return its SHA-256; raise UsageError, in a sentence."""
+    """Store the picture of the form; return its SHA-256. UsageError has a message for people."""
     file = request.files.get(FIELD)
     try:
         return keep(owner, file.read(LARGEST_PICTURE + 1) if file else b"", shape)

@@ -1,1 +1,1 @@
-"""Checks of bots: asked for, run by workers and again and again; how well bots are."""
+"""Checks of bots: requested, run by workers, repeated regularly; and the health of bots."""

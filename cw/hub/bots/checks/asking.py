@@ -1,4 +1,4 @@
-"""How often bots are asked for their owners: requests to a host in an hour, and checks at once."""
+"""Limits on calling bots for their owners: requests to a host per hour, and concurrent checks."""
 
 from __future__ import annotations
 
@@ -14,54 +14,58 @@ from cw.hub.operation.resources import Resources
 from cw.hub.store.tables import Bot
 
 OF_OWNER: Final = parse("60 per 1 hour")
-"""Requests to one host for one account or team."""
+"""Requests to one host on behalf of one account or team."""
 
 TO_HOST: Final = parse("300 per 1 hour")
-"""Requests to a host at which no bot is active."""
+"""Requests to a host without an active bot."""
 
 OWNER_AT_ONCE: Final = parse("3 per 2 minute")
-"""Checks of an owner that are not done; those of a process that was killed end by themselves."""
+"""Pending checks of an owner; those of a killed process expire by themselves."""
 
 VISITOR_AT_ONCE: Final = parse("4 per 2 minute")
-"""Checks that are not done and were asked for from one address."""
+"""Pending checks requested from one address."""
 
 FIRST: Final = parse("1 per 1 hour")
-"""Checks of a bot whose owner has not confirmed an address, until the first is done."""
+"""Checks of a bot whose owner has no confirmed address, until the first one is done."""
 
 CHECK: Final = 3
-"""Requests of a full check: what is no bot gets no more, and Code Battle has no more."""
+"""Requests of a full check: the most that Code Battle sends, or that go to something that is not
+a bot.
+"""
 
 ONE: Final = 1
-"""Requests of a look at the health of a bot, or whether it is ready."""
+"""Requests of a health check, or of a readiness check."""
 
 PRACTICE: Final = 20
-"""Requests of a practice match to what is no bot: of two battles, each until it is given up."""
+"""Requests of a practice match to something that is not a bot: two battles, until it is given up
+in each.
+"""
 
 
 class TooOften(Exception):
-    """A host was asked as often as may be."""
+    """The limit of requests to a host is reached."""
 
     def __init__(self, limit: RateLimitItem, *key: str) -> None:
-        """Name the limit and what was counted."""
+        """Store the limit and the key that was counted."""
         super().__init__(str(limit))
         self.limit = limit
         self.key = key
 
 
 def owner_of(bot: Bot) -> str:
-    """Return the owner of a bot, as counts name it."""
+    """Return the owner of a bot as part of a key."""
     return owner_named(bot.user_id, bot.team_id)
 
 
 def owner_named(user_id: int | None, team_id: int | None = None) -> str:
-    """Return an account or a team as counts name it."""
+    """Return an account or a team as part of a key."""
     return f"user {user_id}" if team_id is None else f"team {team_id}"
 
 
 def claim(session: Session, counts: RateCounts, owner: str, url: str, requests: int) -> None:
-    """Count requests to the host of an address, which follow; raise TooOften if there were enough.
+    """Count upcoming requests to the host of an address; raise TooOften if the limit is reached.
 
-    The host is named by the address: whatever page, API or bot they are for, they count together.
+    The host is taken from the address: requests of all pages, APIs and bots count together.
     """
     host = host_of(url)
     if not counts.take(OF_OWNER, "bot-host", owner, host, cost=requests):
@@ -71,7 +75,7 @@ def claim(session: Session, counts: RateCounts, owner: str, url: str, requests: 
 
 
 def may_claim(session: Session, counts: RateCounts, owner: str, url: str, requests: int) -> bool:
-    """Count requests as `claim` does; return whether they may follow."""
+    """Count requests as `claim` does; return whether they are allowed."""
     try:
         claim(session, counts, owner, url, requests)
     except TooOften:
@@ -80,7 +84,7 @@ def may_claim(session: Session, counts: RateCounts, owner: str, url: str, reques
 
 
 def is_home(session: Session, host: str) -> bool:
-    """Return whether an active bot is at a host, whose owner wants it to be asked."""
+    """Return whether a host has an active bot, whose owner therefore wants requests."""
     named = Bot.endpoint.icontains(host, autoescape=True)
     urls = session.scalars(select(Bot.endpoint).where(Bot.status == "ACTIVE", named))
     return any(host_of(url) == host for url in urls)
@@ -91,8 +95,8 @@ def send(  # noqa: PLR0913, PLR0917 - the message, and who must wait for others
 ) -> bool:
     """Send a check of a bot; return whether it was sent.
 
-    It is not while its owner or the visitor waits for others, nor where no queue is there.
-    `visitor` stands for the address from which it is asked for.
+    It is not sent while its owner or the visitor has too many pending, or if the queue is away.
+    `visitor` identifies the address that requests it.
     """
     counts = hub.rate_counts
     if not counts.take(OWNER_AT_ONCE, "checks", owner):
@@ -107,7 +111,7 @@ def send(  # noqa: PLR0913, PLR0917 - the message, and who must wait for others
 
 
 def release(counts: RateCounts, owner: str, visitor: str) -> None:
-    """Let the next check begin of those for whom one is done."""
+    """Free the slots of the owner and the visitor of a check that is done."""
     if owner and visitor:
         counts.give_back(OWNER_AT_ONCE, "checks", owner)
         counts.give_back(VISITOR_AT_ONCE, "checks", visitor)

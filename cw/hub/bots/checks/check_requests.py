@@ -1,4 +1,4 @@
-"""Checks that are asked for by pages and by the API, within the limits of those who ask."""
+"""Checks requested by pages and the API, within the limits of the requester."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is aske
 
 
 def visitor() -> str:
-    """Return what stands for the address that asks: jobs and their log shall not tell it."""
+    """Return a hash of the client address, which jobs and their log must not contain itself."""
     return sha256(limiter.network().encode()).hexdigest()[:16]
 
 
 def claim(url: str, requests: int = asking.CHECK) -> None:
-    """Count requests to a bot of the player who asks.
+    """Count requests to a bot of the current user.
 
-    Answers 403 where the e-mail address is not confirmed, and 429 where there were too many.
+    Answers 403 if the e-mail address is not confirmed, and 429 if the limit is reached.
     """
     if must_confirm():
         abort(403, UNCONFIRMED)
@@ -40,7 +40,7 @@ def claim(url: str, requests: int = asking.CHECK) -> None:
 
 
 def claim_for(owner: str, url: str, requests: int = asking.CHECK) -> None:
-    """Count requests to a bot of an owner; answer 429 where there were too many."""
+    """Count requests to a bot of an owner; answer 429 if the limit is reached."""
     hub = resources()
     try:
         with hub.database.reading() as reading:
@@ -51,9 +51,9 @@ def claim_for(owner: str, url: str, requests: int = asking.CHECK) -> None:
 
 
 def claim_bot(bot: BotView, requests: int = asking.CHECK) -> None:
-    """Count requests to a bot of the player who asks, as `claim` does: to a program there are none.
+    """Count requests to a bot of the current user as `claim` does; programs cause none.
 
-    Answers 403 where the e-mail address is not confirmed.
+    Answers 403 if the e-mail address is not confirmed.
     """
     if bot.kind == "url":
         claim(bot.endpoint, requests)
@@ -62,13 +62,13 @@ def claim_bot(bot: BotView, requests: int = asking.CHECK) -> None:
 
 
 def send(bot: int, *, is_program: bool = False) -> bool:
-    """Send the check of a bot of the player who asks; False if the next sweep has to do it."""
+    """Send the check of a bot of the current user; return False if it is left to the next sweep."""
     owner = asking.owner_named(player().user_id)
     return send_for(owner, bot, is_program=is_program)
 
 
 def send_unasked(hub: Resources, bot: Checked) -> None:
-    """Send the check of a bot that its owner has not asked for."""
+    """Send the check of a bot that its owner has not requested."""
     hub.queue.send(CHECK, bot.id, queue=queue_of(is_program=bot.is_program))
 
 
@@ -78,9 +78,9 @@ def queue_of(*, is_program: bool) -> str:
 
 
 def send_for(owner: str, bot: int, *, is_program: bool) -> bool:
-    """Send the check of a bot, of a program to where programs are run; False if it was not.
+    """Send the check of a bot, by the queue for its kind; return False if it is left to a sweep.
 
-    That of a program waits for its turn then: no sweep asks programs.
+    The check of a program waits for its turn instead, as sweeps do not check programs.
     """
     hub, queue = resources(), queue_of(is_program=is_program)
     is_sent = asking.send(hub, CHECK, bot, owner, visitor(), queue)

@@ -1,4 +1,4 @@
-"""The condition of bots, by their last check and their last matches, as all pages show it."""
+"""The condition of bots, from their last check and last matches, as all pages show it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cw.hub.players.messages import UNREACHABLE
 from cw.hub.store.tables import Bot, BotStatus, Match, MatchParticipant
 
 LAST: Final = 5
-"""Matches of a bot that are looked at."""
+"""Matches of a bot that count."""
 
 Word: TypeAlias = Literal["active", "failing", "pending", "inactive", "suspended", "retired"]
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A match that a bot has played: what it did wrong there."""
+    """A match that a bot has played, with its faults there."""
 
     match_id: str
     at: datetime
@@ -37,21 +37,21 @@ class Played:
 
     @property
     def first(self) -> str:
-        """The first fault as a sentence; "" if there is none."""
+        """The message of the first fault, or ""."""
         fault = next(iter(self.faults), {})
         return str(fault.get("detail") or fault.get("kind", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a bot stands."""
+    """The condition of a bot."""
 
     status: BotStatus
     checked_at: datetime | None = None
     failed: Mapping[str, Any] | None = None
-    """The first step of the last check that failed."""
+    """The first failed step of the last check."""
     matches: Sequence[Played] = ()
-    """The last ones that are over, the latest first; at most five."""
+    """The last finished matches, latest first; at most five."""
 
     @property
     def last(self) -> Played | None:
@@ -65,7 +65,7 @@ class Condition:
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether the last match could not reach it, and no check has passed since."""
+        """Whether it was unreachable in its last match, and has passed no check since."""
         last = self.last
         if last is None or not last.unreachable:
             return False
@@ -73,18 +73,18 @@ class Condition:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it does not answer, for which an active bot becomes inactive after a while."""
+        """Whether it does not answer, which makes an active bot inactive after a while."""
         step = self.failed["step"] if self.failed is not None else None
         return self.is_unreachable or (step is not None and step not in PROTOCOL_STEPS)
 
     @property
     def is_well(self) -> bool:
-        """Whether nothing went wrong, neither in the last check nor in the last match."""
+        """Whether neither the last check nor the last match found a fault."""
         return self.failed is None and not (self.last and self.last.faults)
 
     @property
     def word(self) -> Word:
-        """The status, but for an active bot that failed last."""
+        """The status in one word; `failing` for an active bot with a problem."""
         if self.status == "ACTIVE" and (self.failed is not None or self.is_unreachable):
             return "failing"
         return WORDS[self.status]
@@ -100,12 +100,12 @@ WORDS: Final[Mapping[BotStatus, Word]] = {
 
 
 def condition_of(session: Session, bot: int) -> Condition:
-    """Return how a bot stands."""
+    """Return the condition of a bot."""
     return conditions(session, [bot])[bot]
 
 
 def conditions(session: Session, bots: Sequence[int]) -> dict[int, Condition]:
-    """Return how bots stand, by the ids of their rows: of one page, not of a whole site."""
+    """Return the conditions of bots by the ids of their rows; for one page, not a whole site."""
     columns = (Bot.id, Bot.status, Bot.checked_at, Bot.healthy_at, Bot.checks)
     rows = session.execute(select(*columns).where(Bot.id.in_(bots)))
     played = last_matches(session, bots)
@@ -121,10 +121,10 @@ def conditions(session: Session, bots: Sequence[int]) -> dict[int, Condition]:
 
 
 def last_matches(session: Session, bots: Sequence[int]) -> dict[int, list[Played]]:
-    """Return the last matches of bots that are over, the latest first."""
+    """Return the last finished matches of bots, latest first."""
     if not bots:
         return {}
-    # A part for each bot, so that each reads the end of an index and no more.
+    # One subquery for each bot, so that each reads only the end of an index.
     parts = [select(of_bot(bot).subquery()) for bot in bots]
     rows: list[Any] = list(session.execute(union_all(*parts)))
     rows.sort(key=lambda row: (row.bot_id, -row.row))
@@ -135,7 +135,7 @@ def last_matches(session: Session, bots: Sequence[int]) -> dict[int, list[Played
 
 
 def of_bot(bot: int) -> Any:
-    """Return the query of the last matches of a bot."""
+    """Return the query for the last matches of a bot."""
     seat = MatchParticipant
     return (
         select(

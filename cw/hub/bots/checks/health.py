@@ -1,4 +1,4 @@
-"""Health checks of bots: what a check asks, and what follows from its result."""
+"""Health checks of bots: what they request, and the consequences of their results."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from cw.hub.store.sealing import Sealed
 from cw.hub.store.tables import Bot, BotStatus
 
 SWEEP: Final = "sweep_bots"
-"""The job that asks all bots whose health is to be asked."""
+"""The job that checks all bots that are due."""
 
 MOST_FAILURES: Final = 3
-"""In a row; then a bot is INACTIVE."""
+"""Failures in a row after which a bot becomes INACTIVE."""
 
 OF_TEAMS: Final = timedelta(hours=1)
-"""Between two checks of a team's bot, at least: they inform the team, and nothing else."""
+"""Minimum time between two checks of a team's bot, which only inform the team."""
 
 AT_ONCE: Final = 1000
-"""Bots of one sweep."""
+"""Maximum number of bots in one sweep."""
 
 AGAIN: Final = timedelta(minutes=1)
-"""After a failure, until an ACTIVE bot is asked again."""
+"""Time until an ACTIVE bot is checked again after a failure."""
 
 MAIL_PAUSE: Final = timedelta(days=1)
-"""Between two mails about the same bot, at least."""
+"""Minimum time between two mails about the same bot."""
 
 PROTOCOL_STEPS: Final = ("turn", "signature", "moves", "refusal")
-"""Steps that say nothing of a bot's health."""
+"""Steps that say nothing about a bot's health."""
 
 
 class BotHosting(NamedTuple):
@@ -53,9 +53,9 @@ class BotHosting(NamedTuple):
 
     hosting: Hosting
     tournament: str = ""
-    """The slug of that of its team, if any."""
+    """The slug of its team's tournament, if any."""
     options: Mapping[str, Any] = {}
-    """Those with which its competition plays the game."""
+    """The options with which its competition plays the game."""
 
 
 SANDBOXED: Final = BotHosting("sandboxed")
@@ -65,7 +65,7 @@ HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting]
 
 
 def always_sandboxed(_session: Session, _bot: Bot) -> BotHosting:
-    """Return how the programs of bots without a team are run."""
+    """Return how to run the programs of bots without a team."""
     return SANDBOXED
 
 
@@ -80,31 +80,31 @@ class CheckTarget:
     endpoint: str
     settings: Mapping[str, str]
     secret: Sealed
-    """Empty for the bot of a team that has none, as its game asks for none."""
+    """Empty for a team's bot without a secret, as its game requires none."""
     secret_row: str
     secret_version: int
     status: BotStatus
     protocol_ok: bool
     seat: ClaimedSeat | None = None
-    """The program that was uploaded; None for a web service."""
+    """The uploaded program; None for a web service."""
     hosting: BotHosting = SANDBOXED
     owner: str = ""
-    """As counts name it."""
+    """The owner's key in counts."""
     is_house: bool = False
-    """Whether it is one of the site's own."""
+    """Whether it is one of the site's own bots."""
     is_waiting: bool = False
-    """Whether the program is a version that has waited for its check."""
+    """Whether the program is a version waiting for its check."""
 
     @property
     def is_known(self) -> bool:
-        """Whether its health says enough: it speaks the protocol."""
+        """Whether a health check is enough: it is known to speak the protocol."""
         return self.status != "PENDING" and self.protocol_ok
 
 
 def check_target(
     session: Session, bot: int, hosting_of: HostingOf = always_sandboxed
 ) -> CheckTarget | None:
-    """Return what a check asks, None for a bot that is asked nothing."""
+    """Return the target of a check, or None if the bot is not checked."""
     row = session.get(Bot, bot)
     if row is None or row.kind == "builtin" or row.status in ("SUSPENDED", "RETIRED"):
         return None
@@ -133,7 +133,7 @@ def check_target(
 
 
 def is_service(bot: Bot) -> bool:
-    """Return whether a bot is a web service that can be asked: people's sign what they answer."""
+    """Return whether a bot is a web service that can be called: people's services need a secret."""
     has_secret = bot.secret is not None or bot.team_id is not None
     return bot.kind == "url" and bool(bot.endpoint) and has_secret
 
@@ -141,11 +141,11 @@ def is_service(bot: Bot) -> bool:
 def note_check(
     session: Session, clock: Clock, target: CheckTarget, steps: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Write what a full check has found; ACTIVE if all steps were fine, else INACTIVE, and why.
+    """Record a full check: ACTIVE if all steps passed, otherwise INACTIVE with a reason.
 
-    For a bot that is ACTIVE only its health counts, and nothing that a version comes to which
-    plays not. Late, when the bot has another address, secret or version, or is gone: False, and
-    nothing of it changes.
+    For an ACTIVE bot only its health counts; the result of a version that does not play is ignored.
+    Returns False, and leaves the bot unchanged, if its address, secret or version has changed
+    meanwhile, or the bot is gone.
     """
     failed = versions.failed_step(steps)
     report = {"checks": list(steps), "checked_at": clock()}
@@ -174,11 +174,11 @@ def note_check(
 def note_health(
     session: Session, clock: Clock, target: CheckTarget, steps: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Write whether a bot is well: three failures in a row make it INACTIVE, one success ACTIVE.
+    """Record a health check: three failures in a row make a bot INACTIVE, one success ACTIVE.
 
-    A failure takes the place of what the last full check has found, and the next success that of
-    the failure: nobody reads that all is fine beside a bot that does not answer. Late, when the bot
-    has another address or secret, or is gone: False, and nothing changes.
+    A failure replaces the result of the last full check, and the next success replaces the failure,
+    so that nobody reads that all is fine beside a bot that does not answer. Returns False, and
+    changes nothing, if the bot's address or secret has changed meanwhile, or the bot is gone.
     """
     bot = same_bot(session, target)
     if bot is None:
@@ -191,13 +191,13 @@ def note_health(
 
 
 def is_silent(steps: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a check has failed as the bot did not answer, whatever it would have said."""
+    """Return whether a check failed because the bot did not answer at all."""
     failed = versions.failed_step(steps)
     return failed is not None and failed["step"] not in PROTOCOL_STEPS
 
 
 def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) -> None:
-    """Count a success or a failure, and let the status follow."""
+    """Count a success or a failure, and update the status."""
     if problem is None:
         bot.healthy_at, bot.failures = clock(), 0
         if bot.status == "INACTIVE" and bot.protocol_ok:
@@ -214,8 +214,8 @@ def count_health(session: Session, clock: Clock, bot: Bot, problem: str | None) 
 
 
 def tell_owner(session: Session, clock: Clock, bot: Bot) -> None:
-    """Let the owner of a web service be sent a mail that it is inactive, at most one a day."""
-    # A program is checked by workers, which know nothing of mails.
+    """Mail the owner of a web service that it is inactive, at most once a day."""
+    # Programs are checked by workers, which know nothing about mails.
     if bot.kind == "url" and bot.user_id is not None and bot.user_id != house_id(session):
         since = clock() - MAIL_PAUSE
         if not outbox.has_mail(session, "inactive", bot.user_id, bot.id, since):
@@ -223,9 +223,9 @@ def tell_owner(session: Session, clock: Clock, bot: Bot) -> None:
 
 
 def note_match(session: Session, clock: Clock, bots: Collection[int]) -> None:
-    """Let bots that a match could not reach be checked at once; it counts as a failure of theirs.
+    """Schedule an immediate check of bots that a match could not reach; it counts as a failure.
 
-    The check says what becomes of them.
+    The check decides their status.
     """
     now = clock()
     for bot in sorted(bots):
@@ -235,7 +235,7 @@ def note_match(session: Session, clock: Clock, bots: Collection[int]) -> None:
 
 
 def same_bot(session: Session, target: CheckTarget) -> Bot | None:
-    """Return the row of a bot, locked, if it is still what was asked."""
+    """Return the row of a bot, locked, if it is unchanged since the check began."""
     same = and_(
         Bot.id == target.id,
         Bot.endpoint == target.endpoint,
@@ -246,9 +246,9 @@ def same_bot(session: Session, target: CheckTarget) -> Bot | None:
 
 
 def take_due(session: Session, clock: Clock, every: timedelta) -> list[CheckTarget]:
-    """Return the bots whose health is to be asked, and put them off to the next time.
+    """Return the bots due for a health check, and schedule their next one.
 
-    Twice, or by two at once: each bot is given to one of them.
+    Concurrent callers: each bot is returned to one of them.
     """
     now = clock()
     due = and_(Bot.check_due_at <= now, Bot.status.in_(ASKED), Bot.kind == "url")
@@ -261,6 +261,6 @@ def take_due(session: Session, clock: Clock, every: timedelta) -> list[CheckTarg
 
 
 def any_due(session: Session, clock: Clock) -> bool:
-    """Return whether the health of a bot is to be asked."""
+    """Return whether any bot is due for a health check."""
     due = and_(Bot.check_due_at <= clock(), Bot.status.in_(ASKED), Bot.kind == "url")
     return session.scalar(select(Bot.id).where(due).limit(1)) is not None

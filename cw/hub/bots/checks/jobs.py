@@ -1,4 +1,4 @@
-"""Checks bots: asks them the steps of their game's protocol, and again and again their health."""
+"""Checks bots: runs the steps of their game's protocol, and repeated health checks."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def check_bot(  # noqa: PLR0913 - who has asked for it, and where it runs
 ) -> bool:
     """Check a bot in full; return whether it ran a program.
 
-    Late: what came of it is not written. `owner` and `visitor` are those who may have the next one
-    checked afterwards. A program that exceeds its owner's share of the places waits.
+    The result is discarded if the bot has changed meanwhile. Afterwards `owner` and `visitor` may
+    request their next check. A program that exceeds its owner's share of the places waits.
     """
     try:
         with resources.database.reading() as session:
@@ -87,7 +87,7 @@ def send_waiting(resources: Resources) -> None:
 
 
 def forget_waiting(resources: Resources, bot: int) -> None:
-    """Forget that the check of a bot waits which has no program any more."""
+    """Delete the waiting check of a bot that no longer has a program."""
     with resources.database.reading() as session:
         waits = shares.any_waits(session)
     if waits:
@@ -96,7 +96,7 @@ def forget_waiting(resources: Resources, bot: int) -> None:
 
 
 def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:
-    """Check a bot in full, and write what came of it; of a program each version that waits."""
+    """Check a bot in full, and record the result; for a program, check every waiting version."""
     while True:
         with resources.database.reading() as session:
             target = bot_health.check_target(session, bot, hosting_of)
@@ -113,7 +113,7 @@ def check_now(resources: Resources, bot: int, hosting_of: HostingOf) -> None:
 
 
 def steps_of(resources: Resources, target: CheckTarget) -> Sequence[Step] | None:
-    """Return the steps of a full check; None for what cannot be asked now."""
+    """Return the steps of a full check, or None if the bot cannot be checked now."""
     if target.seat is not None:
         return steps_of_program(resources, target, target.seat)
     return next((steps for _, steps in asked(resources, [target])), None)
@@ -122,7 +122,7 @@ def steps_of(resources: Resources, target: CheckTarget) -> Sequence[Step] | None
 def steps_of_program(
     resources: Resources, target: CheckTarget, seat: ClaimedSeat
 ) -> Sequence[Step]:
-    """Run an upload for the steps of `cw check`; where the process runs none, say so."""
+    """Run an upload through the steps of `cw check`; the step fails if programs are off here."""
     settings = resources.settings
     chosen, tournament, options = target.hosting
     isolation = isolation_of(settings, sandbox_of(settings, tournament))
@@ -143,9 +143,9 @@ def steps_of_program(
 
 
 def sweep_bots(resources: Resources) -> None:
-    """Ask all bots that are due for their health, and those that are new for everything.
+    """Check the health of all bots that are due, and new bots in full.
 
-    Twice, or by two at once: each bot is asked by one of them.
+    Concurrent callers: each bot is checked by one of them.
     """
     every = timedelta(seconds=resources.settings.health_every)
     with resources.database.writing() as session:
@@ -157,7 +157,7 @@ def sweep_bots(resources: Resources) -> None:
 
 
 def may_be_asked(session: Session, resources: Resources, target: CheckTarget) -> bool:
-    """Return whether a bot may be asked now: active ones always, as theirs is a bot for sure."""
+    """Return whether a bot may be checked now; active ones always, as they are certainly bots."""
     if target.status == "ACTIVE":
         return True
     requests = asking.ONE if target.is_known else asking.CHECK
@@ -167,7 +167,7 @@ def may_be_asked(session: Session, resources: Resources, target: CheckTarget) ->
 def note(
     resources: Resources, target: CheckTarget, steps: Sequence[Step], *, health_alone: bool = False
 ) -> bool:
-    """Write what came; False where it came too late."""
+    """Record a result; return False if it came too late."""
     with resources.database.writing() as session:
         if health_alone:
             return bot_health.note_health(session, resources.clock, target, steps)
@@ -177,10 +177,10 @@ def note(
 def asked(
     resources: Resources, targets: Sequence[CheckTarget], *, health_alone: bool = False
 ) -> Iterator[tuple[CheckTarget, Sequence[Step]]]:
-    """Ask bots all at once; yield each with its steps as soon as it has answered.
+    """Check bots concurrently; yield each with its steps as soon as it has answered.
 
-    One that cannot be asked, for a reason that is not its own, is left out. With `health_alone`
-    those that are known to speak the protocol are not asked whether they do.
+    Bots that cannot be checked through no fault of their own are left out. With `health_alone`,
+    bots known to speak the protocol only get a health check.
     """
     others: list[CheckTarget] = []
     for target in targets:
@@ -209,7 +209,7 @@ def asked(
 
 
 def refusal_of(resources: Resources, target: CheckTarget) -> str:
-    """Return why a bot is not asked at its address, for people; "" if it is."""
+    """Return why a bot is not called at its address, for people, or "" if it is."""
     settings = resources.settings
     if address_problem(target.endpoint, settings, is_house=target.is_house) == INSECURE:
         return INSECURE
@@ -221,7 +221,7 @@ def refusal_of(resources: Resources, target: CheckTarget) -> str:
 
 
 def question_of(resources: Resources, target: CheckTarget, *, health_alone: bool) -> Question:
-    """Return what a bot is asked."""
+    """Return the question to a bot."""
     sealed = target.secret
     secret = resources.sealer.open(sealed, target.secret_row).decode() if sealed.data else ""
     settings = {**target.settings, "bot_id": target.bot_id}

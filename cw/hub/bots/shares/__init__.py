@@ -1,1 +1,1 @@
-"""Fair shares of the places in which strangers' programs run."""
+"""Fair shares of the places that run strangers' programs."""

@@ -1,4 +1,4 @@
-"""Checks of programs as rows: they run, or wait for their share of the places."""
+"""Checks of programs as rows: running, or waiting for their share of the places."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cw.hub.store.tables import Bot, Heartbeat, ProgramCheck
 from cw.hub.store.upsert import insert_missing
 
 SENT_AGAIN: Final = timedelta(seconds=60)
-"""How long after its message a check that nobody has taken is sent again."""
+"""How long after its message a check that no worker has taken is sent again."""
 
 
 def begin(
     session: Session, clock: Clock, bot: int, worker: str, experiments: Collection[str]
 ) -> bool:
-    """Take the check of a program; False if it runs elsewhere, or has to wait for its share.
+    """Take the check of a program; return False if it runs elsewhere, or must wait for its share.
 
     Concurrent callers: at most one succeeds.
     """
@@ -31,7 +31,7 @@ def begin(
         select(ProgramCheck).where(ProgramCheck.bot_id == bot).with_for_update()
     ).one()
     if check.worker in {each.process for each in places.workers_of(session, clock)}:
-        # Asked for once more: its end sends it again.
+        # Requested again while running: its end sends it again.
         check.sent_at = clock()
         return False
     check.worker = check.sent_at = None
@@ -42,14 +42,14 @@ def begin(
 
 
 def wait(session: Session, clock: Clock, bot: int) -> None:
-    """Let the next tick send the check of a program, or the end of one that runs. Idempotent."""
+    """Leave the check of a program to the next tick, or to the end of a running one. Idempotent."""
     insert_missing(session, ProgramCheck, [{"bot_id": bot}])
     runs = (ProgramCheck.bot_id == bot, ProgramCheck.worker.is_not(None))
     session.execute(update(ProgramCheck).where(*runs).values(sent_at=clock()))
 
 
 def end(session: Session, bot: int) -> None:
-    """End the check of a program; one that was asked for meanwhile waits. Idempotent."""
+    """End the check of a program; one requested meanwhile waits. Idempotent."""
     session.execute(
         delete(ProgramCheck).where(ProgramCheck.bot_id == bot, ProgramCheck.sent_at.is_(None))
     )
@@ -58,19 +58,19 @@ def end(session: Session, bot: int) -> None:
 
 
 def forget(session: Session, bot: int) -> None:
-    """Forget the check of a bot that has no program to be checked. Idempotent."""
+    """Delete the check of a bot that has no program to check. Idempotent."""
     session.execute(delete(ProgramCheck).where(ProgramCheck.bot_id == bot))
 
 
 def any_waits(session: Session) -> bool:
-    """Return whether a check waits, or its worker may be gone."""
+    """Return whether a check is waiting, or its worker may be gone."""
     return session.scalar(select(ProgramCheck.bot_id).limit(1)) is not None
 
 
 def leave(session: Session, worker: str | None = None) -> None:
-    """Count the places of a worker that stops no more, and let its checks run elsewhere.
+    """Stop counting the places of a stopping worker, and let its checks run elsewhere.
 
-    Without a name: those of all workers, none of which can be running.
+    Without a name, those of all workers, none of which can be running.
     """
     stopped = ProgramCheck.worker.is_not(None) if worker is None else ProgramCheck.worker == worker
     session.execute(update(ProgramCheck).where(stopped).values(worker=None, sent_at=None))
@@ -79,9 +79,9 @@ def leave(session: Session, worker: str | None = None) -> None:
 
 
 def take_due(session: Session, clock: Clock) -> list[int]:
-    """Return the ids of the bots whose checks are to be sent, and note that they are sent.
+    """Return the ids of the bots whose checks are due, and mark these as sent.
 
-    Concurrent callers: each check is given to one of them.
+    Concurrent callers: each check is returned to one of them.
     """
     live = [worker.process for worker in places.workers_of(session, clock)]
     now = clock()

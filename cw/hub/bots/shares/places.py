@@ -1,7 +1,8 @@
-"""The places in which programs run: what uses them and what waits, as the rows say.
+"""The places in which programs run: what uses them and what waits, according to the rows.
 
-What waits is what a message is under way for. Whatever is refused gives up its message, and is sent
-again when a place is free, or by the next tick: so two refusals never wait for each other.
+Only what a message is under way for counts as waiting. Whatever is refused gives up its message,
+and is sent again when a place is free, or by the next tick: so two refusals never wait for each
+other.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from cw.hub.store.tables import (
 from cw.hub.store.upsert import insert_missing
 
 ROW: Final = 1
-"""The key of the one row of `last_program`."""
+"""The key of the only row of `last_program`."""
 
 
 def claim(
@@ -41,7 +42,7 @@ def claim(
     *,
     is_experiment: bool = False,
 ) -> Refusal | None:
-    """Return why something may not begin now; None if the caller may begin it in this transaction.
+    """Return why something may not begin now, or None if it may begin in this transaction.
 
     Concurrent callers decide one after the other. `experiments` are the kinds of matches that are
     only played while nothing else waits.
@@ -57,7 +58,7 @@ def claim(
 
 
 def lock(session: Session) -> LastProgram:
-    """Let nobody else begin anything until the end of this transaction; return what was last."""
+    """Block other claims until the end of this transaction; return the last use."""
     insert_missing(session, LastProgram, [{"id": ROW, "accounts": []}])
     return session.scalars(select(LastProgram).with_for_update()).one()
 
@@ -78,20 +79,20 @@ def load_of(
 
 
 def workers_of(session: Session, clock: Clock) -> Sequence[Beat]:
-    """Return the workers that run programs."""
+    """Return the live workers that run programs."""
     beats = heartbeats.live(session, clock)
     return [beat for beat in beats if beat.role == "worker" and beat.figures.program_slots]
 
 
 def count(session: Session, clock: Clock) -> int:
-    """Return how many places there are."""
+    """Return the number of places."""
     return sum(worker.figures.program_slots for worker in workers_of(session, clock))
 
 
 def running(
     session: Session, workers: Collection[str], experiments: Collection[str]
 ) -> Iterator[Use]:
-    """Give what the workers that run programs are running."""
+    """Yield what the workers with programs are running."""
     kinds = select(Match.id, Match.kind).where(
         Match.state == "in_progress", Match.worker.in_(workers)
     )
@@ -113,7 +114,7 @@ def running(
 def waiting(
     session: Session, accounts: Collection[int], match_waits: ColumnElement[bool]
 ) -> Iterator[Use]:
-    """Give of each kind what waits: something that concerns others, if there is any."""
+    """Yield what waits, of each kind preferably something of other accounts."""
     matches = select(Match.id).where(match_waits)
     own = programs().where(MatchParticipant.match_id == Match.id, Bot.user_id.in_(accounts))
     if session.scalar(matches.where(~own.exists()).limit(1)) is not None:
@@ -131,7 +132,7 @@ def waiting(
         .join(ProgramCheck, ProgramCheck.bot_id == Bot.id)
         .where(ProgramCheck.worker.is_(None), ProgramCheck.sent_at.is_not(None))
     )
-    # One owner more than there are accounts: then at least one is somebody else.
+    # One more owner than there are accounts: at least one is then somebody else.
     for tests in (tasks, checks):
         for owner in session.scalars(tests.distinct().limit(len(accounts) + 1)):
             yield test_of(owner)
@@ -167,7 +168,7 @@ def test_of(owner: int | None) -> Use:
 
 
 def is_running() -> ColumnElement[bool]:
-    """Return the condition for workshop tasks that run."""
+    """Return the condition for running workshop tasks."""
     return WorkshopTask.state == "running"
 
 
@@ -178,7 +179,7 @@ def expects_matches(session: Session) -> bool:
 
 
 def use_of_match(session: Session, match: int, experiments: Collection[str]) -> Use | None:
-    """Return how a queued match will use a place: for all whose programs play; None for others."""
+    """Return a match's use of a place, for the owners of its programs; None if it is not queued."""
     kind = session.scalar(select(Match.kind).where(Match.id == match, Match.state == "queued"))
     if kind is None:
         return None
@@ -197,7 +198,7 @@ class Used(NamedTuple):
 def why_match_waits(
     session: Session, clock: Clock, match_id: str, experiments: Collection[str]
 ) -> Used | None:
-    """Return what the owner of a program uses whose share keeps a match waiting, if that is why."""
+    """Return the usage of the program owner whose share keeps a match waiting, or None."""
     match = session.scalars(select(Match.id).where(Match.match_id == match_id)).one()
     use = use_of_match(session, match, experiments)
     if use is None or not use.accounts:
@@ -209,7 +210,7 @@ def why_match_waits(
 
 
 def programs() -> Any:
-    """Return the query for the matches in which programs of users play, with these users."""
+    """Return the query for the matches with programs of users, with these users."""
     seats = select(MatchParticipant.match_id, Bot.user_id)
     of_users = (Bot.kind == "program", Bot.user_id.is_not(None))
     return seats.join(Bot, Bot.id == MatchParticipant.bot_id).where(*of_users)

@@ -3,8 +3,8 @@
 A place is one of the matches, checks or workshop tasks that the workers with `--programs` run at
 the same time. While others wait, an account uses at most half of the places. Everything but matches
 also uses at most half of them, as long as a match waits or a competition may plan one at any
-moment; so a match never waits for the end of a long run. Where there is only one place, accounts
-and kinds take turns.
+moment; so a match never waits for the end of a long run. If there is only one place, accounts and
+kinds take turns.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["match", "test"]
-"""A match, or anything by which people test their programs: checks, runs, series, questions."""
+"""A match, or any test of a program: checks, runs, series, questions."""
 
 Refusal: TypeAlias = Literal["account", "kind", "idle"]
-"""Which share is used up; `idle` for what only begins while nothing else waits."""
+"""The share that is used up; `idle` if it only begins while nothing else waits."""
 
 
 class Use(NamedTuple):
@@ -39,11 +39,11 @@ class Load:
     expects_matches: bool = False
     """Whether a match may have to be played at any moment."""
     last: Use | None = None
-    """What was begun last, whether or not it still runs."""
+    """What began last, whether or not it still runs."""
 
     @property
     def counted(self) -> Sequence[Use]:
-        """The uses that count: with a single place, the last one, so that others take turns."""
+        """The uses that count; with a single place only the last one, so that others take turns."""
         if self.places > 1:
             return self.running
         return () if self.last is None else (self.last,)
@@ -58,16 +58,16 @@ class Load:
 
     @property
     def share(self) -> int:
-        """The most places of an account while others wait, and of tests beside matches."""
+        """The maximum places of an account while others wait, and of tests beside matches."""
         return max(1, self.places // 2)
 
     def most(self, kind: Kind) -> int:
-        """Return the most places of one kind while the other one waits."""
+        """Return the maximum places of one kind while the other one waits."""
         return self.share if kind == "test" else max(1, self.places - self.share)
 
 
 def refusal(wanted: Use, load: Load, *, is_experiment: bool = False) -> Refusal | None:
-    """Return why something may not begin now, None if it may."""
+    """Return why something may not begin now, or None if it may."""
     if not load.places:
         return None
     if is_experiment and load.waiting:
@@ -80,7 +80,7 @@ def refusal(wanted: Use, load: Load, *, is_experiment: bool = False) -> Refusal 
 
 
 def is_contested(wanted: Use, load: Load) -> bool:
-    """Return whether the other kind needs its share: tests leave it free before it is asked for."""
+    """Return whether the other kind needs its share: tests leave it free in advance."""
     if wanted.kind == "test" and load.places > 1 and load.expects_matches:
         return True
     return any(use.kind != wanted.kind for use in load.waiting)

@@ -1,4 +1,4 @@
-"""What authors are answered of their versions: a file of one, and what differs between two."""
+"""Responses to authors about versions: the file of one, and the differences between two."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ NO_VERSION: Final = "There is no such version."
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Whose versions are asked for: a bot, by who has been found to be its author."""
+    """The bot whose versions are requested, by a requester verified to be its author."""
 
     id: int
     bot_id: str
     name: str
     url: Callable[..., str]
-    """Returns the address of what an author does with versions, by its name."""
+    """Returns the address of an action on versions, by its name."""
     back: str
     """The address of the page of the bot."""
     asked: Mapping[str, str] = field(default_factory=dict)
-    """What a form asks for beside the path of such an address."""
+    """The fields that a form sends besides the path of such an address."""
 
 
 def find(author: Author, number: int | None) -> Version:
-    """Return a version of an author's bot; answer 404 if there is none."""
+    """Return a version of an author's bot; answer 404 if it does not exist."""
     with one_reading() as reading:
         version = None if number is None else views.find(reading, author.id, number)
     return version or abort(404, NO_VERSION)
 
 
 def data_of(author: Author, version: Version) -> bytes:
-    """Return the zip of a version, as it is stored."""
+    """Return the stored zip of a version."""
     return programs.fetched(resources().objects, author.bot_id, version.sha256)
 
 
@@ -57,7 +57,7 @@ def file(author: Author, number: int) -> Response:
 
 
 def comparison(author: Author) -> str:
-    """Return the page with what differs between the two versions of the query, the older first."""
+    """Return the page that compares the two versions of the query, the older first."""
     asked = sorted(whole_number(request.args.get(name, ""), least=1) or 0 for name in ("a", "b"))
     old, new = (find(author, number) for number in asked)
     files = [packages.files_of(data_of(author, version)) for version in (old, new)]

@@ -1,4 +1,4 @@
-"""What differs between two versions of a program: file by file, line by line."""
+"""Compares two versions of a program: file by file, line by line."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from itertools import chain, islice, takewhile
 from typing import Final, Literal, TypeAlias
 
 CONTEXT: Final = 3
-"""Lines that are the same and shown around those that differ."""
+"""Unchanged lines shown around those that differ."""
 
 MOST_MATCHED: Final = 2000
-"""Lines of all files among which those that are the same are searched for: it takes their square.
-"""
+"""Maximum number of lines, over all files, that are matched: this takes quadratic time."""
 
 MOST_LINES: Final = 20_000
-"""Of a file that is shown."""
+"""Maximum number of lines of a file that is shown."""
 
 LONGEST_COMPARISON: Final = 4000
-"""Lines of a comparison."""
+"""Maximum number of lines of a comparison."""
 
 LONGEST_LINE: Final = 500
-"""Characters of a line that are shown."""
+"""Maximum number of characters shown of a line."""
 
 CUT: Final = " ... (the rest of the line was cut)"
 
@@ -31,12 +30,12 @@ Change: TypeAlias = Literal["added", "removed", "changed"]
 Sign: TypeAlias = Literal[" ", "-", "+"]
 
 Opcode: TypeAlias = tuple[str, int, int, int, int]
-"""As difflib has it: what became of some lines of the earlier version, to some of the later."""
+"""As in difflib: a tag, and ranges of lines in the earlier and the later version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, in both versions or in one of them."""
+    """A line of a file, in one version or in both."""
 
     sign: Sign
     old: int | None
@@ -52,21 +51,22 @@ class FileChange:
     name: str
     change: Change
     parts: Sequence[Sequence[Line]] | None
-    """The places where it differs, with the lines around them; None for what is not text, or has
-    too many lines."""
+    """The places where it differs, with the lines around them; None if it is not text, or has too
+    many lines.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two versions."""
+    """The differences between two versions."""
 
     files: Sequence[FileChange]
     is_cut: bool
-    """Whether more differs than is shown."""
+    """Whether there are more differences than shown."""
 
 
 def compare(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Comparison:
-    """Return what differs between the files of two versions, by their names."""
+    """Compare the files of two versions, given by name."""
     names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
     files: list[FileChange] = []
     left, matched = LONGEST_COMPARISON, MOST_MATCHED // max(1, len(names))
@@ -81,10 +81,10 @@ def compare(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Comparison:
 
 
 def file_parts(old: bytes, new: bytes, matched: int, most: int) -> list[list[Line]] | None:
-    """Return the places where a file differs, in so many lines at most; None for no text.
+    """Return where a file differs, with at most `most` differing lines; None if not text.
 
-    Of a file with more lines to search than may be matched, all that lies between the first and
-    the last line that differ is shown as it was, and as it is.
+    If a file has too many lines to match, everything between the first and the last difference is
+    shown as removed, and as added.
     """
     before, after = lines_of(old), lines_of(new)
     if before is None or after is None:
@@ -94,7 +94,7 @@ def file_parts(old: bytes, new: bytes, matched: int, most: int) -> list[list[Lin
 
 
 def lines_of(data: bytes) -> list[str] | None:
-    """Return the lines of a text; None for what is not text, or has too many."""
+    """Return the lines of a text; None if it is not text, or has too many lines."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -104,7 +104,7 @@ def lines_of(data: bytes) -> list[str] | None:
 
 
 def opcodes(old: Sequence[str], new: Sequence[str], matched: int) -> list[Opcode]:
-    """Return what became of the lines of a text."""
+    """Return the opcodes that turn one text into another."""
     first = common(old, new)
     last = common(old[first:][::-1], new[first:][::-1])
     a, b = len(old) - last, len(new) - last
@@ -121,13 +121,13 @@ def opcodes(old: Sequence[str], new: Sequence[str], matched: int) -> list[Opcode
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines two texts begin with that are the same."""
+    """Return how many lines two texts have in common at the beginning."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def lines_by(old: Sequence[str], new: Sequence[str], codes: Sequence[Opcode]) -> Iterator[Line]:
-    """Give the lines of both versions in their order, those that went before those that came."""
+    """Yield the lines of both versions in order, removed ones before added ones."""
     for tag, a, b, c, d in codes:
         if tag == "equal":
             yield from (
@@ -140,12 +140,12 @@ def lines_by(old: Sequence[str], new: Sequence[str], codes: Sequence[Opcode]) ->
 
 
 def line_text(text: str) -> str:
-    """Return a line as it is shown: without its end if it is long."""
+    """Return a line as shown: truncated if it is long."""
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}{CUT}"
 
 
 def grouped(all_lines: Iterator[Line], most: int) -> Iterator[list[Line]]:
-    """Give lines in groups, without those that are the same and far from any that differ."""
+    """Yield lines in groups, without unchanged lines far from any difference."""
     lines = list(all_lines)
     differ = [place for place, line in enumerate(lines) if line.sign != " "][:most]
     near = {*chain.from_iterable(range(at - CONTEXT, at + CONTEXT + 1) for at in differ)}

@@ -1,4 +1,4 @@
-"""The languages of uploaded programs, with their versions: as workers have them, and tell."""
+"""The languages of uploaded programs and their versions, as reported by workers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "c": ("cc", "-dumpfullversion"),
     "cpp": ("c++", "-dumpfullversion"),
 }
-"""How the version is asked of what runs or compiles a language; Python is our own."""
+"""The command that prints the version of each language's tool; Python is our own."""
 
 NUMBER: Final = re.compile(r"(?<!\d)\d+(\.\d+)+")
 PATIENCE: Final = 10.0
-"""Seconds that a program has to say its version."""
+"""Seconds that such a command may take."""
 
 
 def installed() -> dict[str, str]:
-    """Return the versions of the languages that this machine runs, by what kits call them."""
+    """Return the versions of the languages that this machine runs, by the names that kits use."""
     versions = {
         name: version_of(command)
         for name, command in ASKED.items()
@@ -43,7 +43,7 @@ def installed() -> dict[str, str]:
 
 
 def version_of(command: tuple[str, ...]) -> str:
-    """Return the version that a program says; "" for one that is not there, or says none."""
+    """Return the version that a command prints, or "" if it is missing or prints none."""
     try:
         output = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
@@ -53,7 +53,7 @@ def version_of(command: tuple[str, ...]) -> str:
 
 
 def offered(session: Session, clock: Clock) -> dict[str, str]:
-    """Return the versions of the languages that live workers run, by what kits call them."""
+    """Return the versions of the languages that live workers run, by the names that kits use."""
     reports = [beat.figures.languages for beat in heartbeats.live(session, clock)]
     return {
         name: next(versions[name] for versions in reports if name in versions)
@@ -63,5 +63,5 @@ def offered(session: Session, clock: Clock) -> dict[str, str]:
 
 
 def titled(versions: Mapping[str, str]) -> dict[str, str]:
-    """Return versions of languages by the names of these for people."""
+    """Return versions of languages by their titles for people."""
     return {LANGUAGES[name].title: version for name, version in versions.items()}

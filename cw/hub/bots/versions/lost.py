@@ -1,4 +1,4 @@
-"""Checks of versions that were lost, as with the worker that ran them: they are sent again."""
+"""Sends checks of versions again that were lost, for example with the worker that ran them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ AGAIN: Final = parse("1 per 10 minute")
 """How often the check of a bot is sent again."""
 
 AT_ONCE: Final = 100
-"""Bots of one tick."""
+"""Maximum number of bots per tick."""
 
 
 def send_again(resources: Resources) -> None:
-    """Send the checks that were lost again, where a worker lives that would do them.
+    """Send lost checks again, if there is a live worker that can run them.
 
-    Twice, or by two at once: each is sent once in ten minutes.
+    Each is sent at most once in ten minutes, even with concurrent callers.
     """
     with resources.database.reading() as session:
         bots = lost(session, resources.clock)
@@ -40,7 +40,7 @@ def send_again(resources: Resources) -> None:
 
 
 def lost(session: Session, clock: Clock) -> list[int]:
-    """Return the ids of the bots with a version that has waited for its check for too long."""
+    """Return the ids of the bots with a version that has waited too long for its check."""
     waiting = (
         select(Bot.id)
         .join(BotVersion, BotVersion.bot_id == Bot.id)

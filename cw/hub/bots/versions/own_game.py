@@ -1,4 +1,4 @@
-"""The one bot that a person has of a game whose bots bear the names of their owners."""
+"""The single bot of each person in the game whose bots are named after their owners."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ OF_ITS_OWN: Final = "end-of-codes"
 def own_program(
     session: Session, clock: Clock, sealer: Sealer, user_id: int, username: str
 ) -> None:
-    """Let the bot of a person be a program from now on; made, with a key, where there is none.
+    """Turn a person's bot into a program; create one, with a key, if there is none. Idempotent.
 
-    Twice: the same. Raises WrongStatus for a bot that is suspended, and NameTaken for the second of
-    two who make it at once.
+    Raises WrongStatus if the bot is suspended, and NameTaken for the second of two concurrent
+    callers that create it.
     """
     mine = (Bot.user_id == user_id, Bot.game == OF_ITS_OWN, Bot.status != "RETIRED")
     bot = session.scalar(select(Bot.id).where(*mine).order_by(Bot.id).limit(1))
@@ -36,9 +36,9 @@ def own_program(
 
 
 def run_program(session: Session, clock: Clock, bot: int, username: str) -> None:
-    """Let a bot be a program from now on, in place of what it was. Twice: the same.
+    """Turn a bot into a program. Idempotent.
 
-    Raises WrongStatus for a bot that is suspended or retired.
+    Raises WrongStatus if it is suspended or retired.
     """
     row = may_change(session, bot)
     if row.kind != "program":

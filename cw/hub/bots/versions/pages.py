@@ -1,4 +1,4 @@
-"""The programs of people: registered by an upload; their versions saved, chosen and compared."""
+"""The pages of people's programs: upload to register, save, choose and compare versions."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ PLAYS_NEXT: Final = "version {} plays from the next match on"
 
 
 def author_of(bot: BotView) -> Author:
-    """Return a bot of the player who asks as the author of its versions."""
+    """Return a bot of the current user, as the author of its versions."""
     return Author(bot.id, bot.bot_id, bot.name, partial(url, bot), address(bot), {"game": bot.game})
 
 
 def url(bot: BotView, name: str, **more: Any) -> str:
-    """Return the address of what the author of a bot does with its versions."""
+    """Return the address of an author's action on the versions of a bot."""
     return url_for(f"bots.{name}", name=bot.name, game=bot.game, **more)
 
 
 @routes.post("/bots/new/program")
 @players_only
 def register_program() -> ResponseReturnValue:
-    """Make a bot of a program that is uploaded, and let that be checked."""
+    """Register a bot with an uploaded program, and have it checked."""
     form, why = new_program_form(request.form), why_off(resources().settings)
     if why or must_confirm():
         return refused(form, {"": why or CONFIRM})
     if form.game.data == OF_ITS_OWN:
-        # With the file that was sent: the request is made again there.
+        # 307 repeats the request there, with the uploaded file.
         abort(redirect(url_for("bot_settings.upload"), 307))
     form.validate()
     errors = first_errors(form)
@@ -81,7 +81,7 @@ def register_program() -> ResponseReturnValue:
 
 
 def refused(form: ProgramForm, errors: dict[str, str]) -> ResponseReturnValue:
-    """Show the form again, with what is wrong."""
+    """Show the form again with its errors."""
     return program_page(form, errors), 422
 
 
@@ -108,7 +108,7 @@ def upload(name: str) -> ResponseReturnValue:
 @routes.post("/bot/<name>/use-version")
 @players_only
 def use_version(name: str) -> ResponseReturnValue:
-    """Let an earlier version play."""
+    """Make an earlier version play."""
     bot, hub = find(name), resources()
     try:
         number = uploads.number_sent()
@@ -133,12 +133,12 @@ def version_file(name: str, number: int) -> Response:
 @routes.get("/bot/<name>/compare")
 @players_only
 def compare(name: str) -> ResponseReturnValue:
-    """Show what differs between two versions of a program, to its author alone."""
+    """Show the differences between two versions of a program, to its author alone."""
     return answers.comparison(author_of(find(name)))
 
 
 def part(bot: BotView) -> Markup:
-    """Return what the page of a bot shows its author of the versions of its program."""
+    """Return the part of a bot's page that shows its author the versions."""
     with one_reading() as reading:
         versions = views.versions_of(reading, bot.id)
     return part_of_page(

@@ -1,4 +1,4 @@
-"""Programs as forms and the API send them: read within bounds, and put into the object store."""
+"""Programs uploaded through forms and the API: read within limits, and stored."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from cw.hub.players.packages import LARGEST, NO_FILE, Package
 from cw.hub.store.objects import ObjectStore
 
 LONGEST_NOTE: Final = 120
-"""Characters."""
+"""Maximum length of a note in characters."""
 
 LONG_NOTE: Final = f"The note must be at most {LONGEST_NOTE} characters long"
 
 
 def sent(game: str) -> tuple[Package, str]:
-    """Return the program and the note of a form; raise UsageError for what cannot be taken in."""
+    """Return the program and the note of a form; raise UsageError if invalid."""
     file = request.files.get("program")
     if file is None or not file.filename:
         raise UsageError(NO_FILE)
@@ -32,13 +32,13 @@ def sent(game: str) -> tuple[Package, str]:
 
 
 def packed(name: str, data: bytes, game: str) -> Package:
-    """Return what is kept of a file that was sent; raise UnfitUpload for no program of a game."""
+    """Return an uploaded file as a package; raise UnfitUpload if it is not a program of a game."""
     with packages.empty_folder() as folder:
         return packages.package(name, data, game, folder)
 
 
 def line_of(text: str) -> str:
-    """Return a note in one line; raise UsageError for one that is too long."""
+    """Return a note as one line; raise UsageError if it is too long."""
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     if len(line) > LONGEST_NOTE:
         raise UsageError(LONG_NOTE)
@@ -46,7 +46,7 @@ def line_of(text: str) -> str:
 
 
 def number_sent() -> int:
-    """Return the number of the version that a form names; raise UsageError for anything else."""
+    """Return the version number in a form; raise UsageError if invalid."""
     number = whole_number(request.form.get("version", ""), least=1)
     if number is None:
         raise UsageError(NO_VERSION)
@@ -54,14 +54,14 @@ def number_sent() -> int:
 
 
 def stored(objects: ObjectStore, bot_id: str, package: Package, note: str) -> Upload:
-    """Put a program into the object store; return it as a version of the bot says of it."""
+    """Put a program into the object store; return it as an upload of the bot."""
     versions.store(objects, bot_id, package.data, package.sha256)
     names = "\n".join(package.files)
     return Upload(package.sha256, len(package.data), names, package.language, note)
 
 
 def save(hub: Resources, bot: int, bot_id: str, package: Package, note: str) -> int:
-    """Save a version of a bot of a person, which waits for its check; return its number.
+    """Save a version of a person's bot, which waits for its check; return its number.
 
     Raises WrongStatus and CapacityError as `verbs.save_version` does.
     """

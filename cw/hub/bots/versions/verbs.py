@@ -1,4 +1,4 @@
-"""What is done with versions: one is saved, checked once, and made the one that plays."""
+"""Operations on versions: save, check once, and choose the one that plays."""
 
 from __future__ import annotations
 
@@ -18,51 +18,51 @@ from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import Bot, BotActivation, BotVersion, VersionState
 
 MOST: Final = 500
-"""Versions of a bot."""
+"""Maximum number of versions of a bot."""
 
 MOST_BYTES: Final = 100 * 1024 * 1024
-"""Of all versions of a bot, as they are stored."""
+"""Maximum size in bytes of all versions of a bot together, as stored."""
 
 NO_VERSION: Final = "There is no such version, or it cannot play"
 TOO_MANY: Final = "A bot has at most 500 versions of 100 MiB together. Please register another bot."
 
 
 class NotReady(UsageError):
-    """A version cannot play: it is not there, waits for its check, or has failed it."""
+    """A version cannot play: it is missing, waits for its check, or has failed it."""
 
 
 Step: TypeAlias = Mapping[str, Any]
-"""A step of a check: `step`, `ok`, and where not `problem` and `fix`."""
+"""A step of a check: `step`, `ok`, and if not ok `problem` and `fix`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A program that is in the object store."""
+    """A program in the object store."""
 
     sha256: str
     size: int
     """In bytes, packed."""
     files: str = ""
-    """Their names, one per line."""
+    """The names of its files, one per line."""
     language: str = ""
     note: str = ""
 
 
 def store(objects: ObjectStore, bot_id: str, data: bytes, sha256: str) -> None:
-    """Put an upload into the object store, where the same bytes have the same key."""
+    """Put an upload into the object store; the same bytes have the same key."""
     objects.put_new(object_key(bot_id, sha256), data)
 
 
 def locked(session: Session, bot: int) -> Bot:
-    """Return the row of a bot, locked: its versions are counted and chosen by one at a time."""
+    """Return the row of a bot, locked: one caller at a time counts and chooses its versions."""
     return session.scalars(select(Bot).where(Bot.id == bot).with_for_update(key_share=True)).one()
 
 
 def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: VersionState) -> int:
     """Add a version of a bot whose row is locked; return its number.
 
-    Saved twice, or from two windows: each has a number of its own. Raises CapacityError where the
-    bot has as many as one may have.
+    Each call gets a number of its own, even with concurrent callers. Raises CapacityError if the
+    bot has the maximum number or size of versions.
     """
     last, size = session.execute(
         select(func.max(BotVersion.number), func.sum(BotVersion.size)).where(
@@ -89,7 +89,7 @@ def add(session: Session, clock: Clock, bot: Bot, upload: Upload, state: Version
 
 
 def ready(session: Session, bot: int, number: int) -> BotVersion:
-    """Return a version that can play; raise NotReady for one that cannot, or is not there."""
+    """Return a version that can play; raise NotReady if it is missing or cannot."""
     version = find(session, bot, number)
     if version is None or version.state != "ready":
         raise NotReady(NO_VERSION)
@@ -97,7 +97,7 @@ def ready(session: Session, bot: int, number: int) -> BotVersion:
 
 
 def find(session: Session, bot: int, number: int) -> BotVersion | None:
-    """Return a version of a bot, None if there is none."""
+    """Return a version of a bot, or None."""
     return session.scalars(
         select(BotVersion).where(BotVersion.bot_id == bot, BotVersion.number == number)
     ).one_or_none()
@@ -111,7 +111,7 @@ def activate(session: Session, clock: Clock, bot: Bot, number: int) -> None:
 
 
 def unchecked(session: Session, bot: int) -> BotVersion | None:
-    """Return the first version of a bot that waits for its check, None if none does."""
+    """Return the first version of a bot that waits for its check, or None."""
     waiting = (BotVersion.bot_id == bot, BotVersion.state == "building")
     first = select(BotVersion).where(*waiting).order_by(BotVersion.number).limit(1)
     return session.scalars(first).one_or_none()
@@ -120,9 +120,10 @@ def unchecked(session: Session, bot: int) -> BotVersion | None:
 def note_check(
     session: Session, clock: Clock, bot: Bot, number: int, steps: Sequence[Step]
 ) -> bool:
-    """Write what the check of a version has come to, once; return whether that is what plays now.
+    """Record a version's check, once; return whether it concerns what plays now.
 
-    One that has passed plays from the next match on, unless another was chosen since it was saved.
+    A version that has passed plays from the next match on, unless another was chosen since it was
+    saved.
     """
     version = find(session, bot.id, number)
     if version is None:
@@ -137,13 +138,13 @@ def note_check(
 
 
 def forget(session: Session, bots: Sequence[int]) -> None:
-    """Delete all versions of some bots; their objects go with the upkeep of the day."""
+    """Delete all versions of some bots; the daily upkeep deletes their objects."""
     for table in (BotVersion, BotActivation):
         session.execute(delete(table).where(table.bot_id.in_(bots)))
 
 
 def unused_uploads(session: Session, keys: Iterable[str]) -> list[str]:
-    """Return those objects of uploads, and of what came of them, that no version names any more."""
+    """Return the objects of uploads, and those derived from them, that no version refers to."""
     stored = {key: tuple(source_key(key).split("/")[1:]) for key in keys}
     query = (
         select(Bot.bot_id, BotVersion.sha256)
@@ -155,12 +156,12 @@ def unused_uploads(session: Session, keys: Iterable[str]) -> list[str]:
 
 
 def passes(steps: Iterable[Step]) -> bool:
-    """Return whether all steps of a check were fine, but for warnings."""
+    """Return whether a check passed; warnings do not count."""
     return failed_step(steps) is None
 
 
 def failed_step(steps: Iterable[Step]) -> Step | None:
-    """Return the first step that a check failed at, None if it passed; warnings do not count."""
+    """Return the first failed step of a check, or None; warnings do not count."""
     return next((step for step in steps if not step["ok"] and not step.get("warning")), None)
 
 

@@ -19,20 +19,20 @@ LISTED: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A program that was uploaded."""
+    """An uploaded program."""
 
     number: int
     sha256: str
     size: int
-    """In bytes, as it is stored."""
+    """In bytes, as stored."""
     language: str
-    """As kits name it; "" for one that is not known."""
+    """The name that kits use; "" if unknown."""
     note: str
     state: VersionState
     log: str
     """The names of its files."""
     checks: Sequence[Mapping[str, Any]] | None
-    """The steps of its check; None until it was checked."""
+    """The steps of its check; None before it is checked."""
     created_at: datetime
 
     @property
@@ -43,14 +43,14 @@ class Version:
 
 
 def versions_of(session: Session, bot: int, most: int = LISTED) -> tuple[Version, ...]:
-    """Return the last versions of a bot, the latest first."""
+    """Return the last versions of a bot, latest first."""
     query = select(BotVersion).where(BotVersion.bot_id == bot)
     rows = session.scalars(query.order_by(BotVersion.number.desc()).limit(most))
     return tuple(map(view_of, rows))
 
 
 def find(session: Session, bot: int, number: int) -> Version | None:
-    """Return a version of a bot, None if there is none."""
+    """Return a version of a bot, or None."""
     query = select(BotVersion).where(BotVersion.bot_id == bot, BotVersion.number == number)
     row = session.scalars(query).one_or_none()
     return None if row is None else view_of(row)
@@ -73,14 +73,14 @@ def view_of(row: BotVersion) -> Version:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """That a version was made the one that plays."""
+    """The moment from which a version plays."""
 
     number: int
     at: datetime
 
 
 def activations_of(session: Session, bot: int, most: int = LISTED) -> list[Activation]:
-    """Return which versions of a bot were made to play, and when: the last ones, oldest first."""
+    """Return the last activations of a bot's versions, oldest first."""
     query = select(BotActivation).where(BotActivation.bot_id == bot)
     rows = session.scalars(query.order_by(BotActivation.id.desc()).limit(most)).all()
     return [Activation(row.number, row.at) for row in reversed(rows)]

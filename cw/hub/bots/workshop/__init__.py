@@ -1,1 +1,1 @@
-"""The workshop on a hub: programs are written in the browser, their drafts kept in the database."""
+"""The workshop on a hub: programs written in the browser, with drafts in the database."""

@@ -1,4 +1,4 @@
-"""The drafts that this process has had compiled: those that were used last."""
+"""A cache of compiled drafts in this process; the least recently used go first."""
 
 from __future__ import annotations
 
@@ -8,28 +8,27 @@ from typing import Final
 from cachetools import LRUCache
 
 MOST_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of programs that a process keeps: a hundred of usual ones, two of the largest."""
+"""Maximum bytes of cached programs: a hundred typical ones, two of the largest."""
 
 
 class Programs:
     """Compiled programs by language and sources."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        """Keep so many bytes at most."""
+        """Set the maximum number of bytes."""
         self._lock = Lock()
         self._programs = LRUCache[tuple[str, str], bytes](most, getsizeof=len)
 
     def find(self, language: str, digest: str) -> bytes | None:
-        """Return the program compiled from sources with a digest, None if it is not here."""
+        """Return the program compiled from sources with a digest, or None if it is not cached."""
         with self._lock:
             return self._programs.get((language, digest))
 
     def keep(self, language: str, digest: str, program: bytes) -> None:
-        """Keep a program; those that were not used for the longest time make room."""
+        """Cache a program; the least recently used ones make room."""
         with self._lock:
             if len(program) <= self._programs.maxsize:
                 self._programs[language, digest] = program
 
 
 PROGRAMS: Final = Programs()
-"""Those of this process."""

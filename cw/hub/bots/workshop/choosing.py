@@ -1,4 +1,4 @@
-"""The language of a draft: chosen of those that live workers run, and what it costs is asked."""
+"""The language of a draft: one that live workers run; replacing a draft needs confirmation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cw.workshop.building import digest_of
 from cw.workshop.folder import ChangedMeanwhile
 
 routes: Final = workshop.routes
-"""The pages here are of the family of the workshop."""
+"""These pages belong to the workshop's."""
 
 NOT_HERE: Final = "Choose one of the languages that run here."
 CHANGED: Final = (
@@ -41,7 +41,7 @@ def choose_language(game: str) -> ResponseReturnValue:
 
 
 def language_page(game: str, error: str = "") -> str:
-    """Return the page on which a language is chosen, with what is wrong."""
+    """Return the page for choosing a language, with an error if any."""
     with one_reading() as reading:
         draft = drafts.files(reading, own_draft(game))
         versions = running(game)
@@ -67,7 +67,7 @@ def running(game: str) -> dict[str, str]:
 @routes.post("/<game:game>/language")
 @players_only
 def set_language(game: str) -> ResponseReturnValue:
-    """Begin the draft again with the kit of a language; 409 where it was changed meanwhile."""
+    """Replace the draft with the kit of a language; 409 if it was changed meanwhile."""
     refuse_unfit(game)
     hub, language = resources(), request.form.get("language", "")
     if language not in running(game):

@@ -1,4 +1,4 @@
-"""The tasks of a draft: rows that its page writes, and workers follow."""
+"""The tasks of a draft: rows that its page writes, and workers carry out."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ EMPTY: Final[Mapping[Kind, dict[str, Any]]] = {
     "series": {"opponent": "", "total": 0, "matches": [], "tally": None, "trouble": ""},
     "check": {"steps": [], "trouble": ""},
 }
-"""What is told before a worker has said anything."""
+"""The report before a worker has sent anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +87,18 @@ class HubDesk:
     draft: Draft
 
     def begin_run(self, wanted: WantedRun) -> Json:
-        """Begin a match in the place of the one before; without a seed, with a drawn one."""
+        """Begin a match, replacing the previous one; without a seed, one is drawn."""
         seed = drawn() if wanted.seed is None else wanted.seed
         about = {**self._against(wanted.opponent), "seat": wanted.seat, "seed": seed}
         if wanted.replay:
-            # How many seats it has, and whether it is of this game, its worker sees.
+            # The worker checks its number of seats, and that it is of this game.
             about |= {"replay": known_replays().key(wanted.replay), "turn": wanted.turn}
         else:
             refuse_seat(wanted.seat, seats_of(self.draft.game))
         return self._address(self._begin("run", about), seed)
 
     def run(self) -> Json | None:
-        """Return how the run stands, None before the first one."""
+        """Return the status of the run, or None before the first one."""
         with one_reading() as reading:
             task = tasks.find(reading, self.draft, "run")
             if task is None:
@@ -107,7 +107,7 @@ class HubDesk:
         return {**report, **self._address(task.id, task.request["seed"])}
 
     def turn(self, number: int) -> Json | None:
-        """Return what the bot was asked in a turn of the run, None before the first run."""
+        """Return what the bot was asked in a turn of the run, or None before the first run."""
         with one_reading() as reading:
             task = tasks.find(reading, self.draft, "run")
             if task is None:
@@ -115,12 +115,12 @@ class HubDesk:
             return turn_in(tasks.piece_with(reading, task.id, TURNS, number), number)
 
     def end_run(self) -> None:
-        """End the run, and a question that is asked again."""
+        """End the run, and a repeated question."""
         self._end("ask")
         self._end("run")
 
     def begin_ask(self, turn: int) -> None:
-        """Ask the bot as it is now about a turn of the run."""
+        """Ask the current bot about a turn of the run."""
         with one_reading() as reading:
             task = tasks.find(reading, self.draft, "run")
             is_kept = task and tasks.count_pieces(reading, task.id, MATCH)
@@ -129,36 +129,36 @@ class HubDesk:
         self._begin("ask", {"run": task.id, "turn": turn})
 
     def answer(self) -> Json:
-        """Return what came of the question that was asked again."""
+        """Return the result of the repeated question."""
         return self._report("ask")
 
     def begin_series(self, opponent: str, number: int) -> None:
-        """Begin a series in the place of the one before."""
+        """Begin a series, replacing the previous one."""
         if not FEWEST <= number <= MOST:
             raise UsageError(f"a series has {FEWEST} to {MOST} matches, not {number}")
         about = {**self._against(opponent), "matches": number, "seed": drawn(number)}
         self._begin("series", about)
 
     def series(self) -> Json:
-        """Return how the series stands."""
+        """Return the status of the series."""
         return self._report("series")
 
     def series_match(self, number: int) -> bytes | None:
-        """Return the replay of a match of the series, packed; None if there is none."""
+        """Return the packed replay of a match of the series, or None."""
         with one_reading() as reading:
             task = tasks.find(reading, self.draft, "series")
             return None if task is None else tasks.piece_with(reading, task.id, REPLAYS, number)
 
     def end_series(self) -> None:
-        """End the series; its matches so far can be looked at."""
+        """End the series; its matches so far can still be watched."""
         self._end("series")
 
     def begin_check(self) -> None:
-        """Begin a check in the place of the one before."""
+        """Begin a check, replacing the previous one."""
         self._begin("check", {})
 
     def check(self) -> Json:
-        """Return how the check stands."""
+        """Return the status of the check."""
         return self._report("check")
 
     def end_check(self) -> None:
@@ -166,7 +166,7 @@ class HubDesk:
         self._end("check")
 
     def _against(self, opponent: str) -> dict[str, Json]:
-        """Return what a worker has to know of an opponent; raise UsageError for an unknown one."""
+        """Return a worker's data on an opponent; raise UsageError if it is unknown."""
         with one_reading() as reading:
             versions = {each.key: each for each in own_versions(reading, self.draft)}
         refuse_opponent(self.draft.game, opponent, versions)
@@ -177,7 +177,7 @@ class HubDesk:
         return {"opponent": version.name, "version": program}
 
     def _begin(self, kind: Kind, about: dict[str, Json]) -> int:
-        """Let a worker do something with the draft as it is now; return the number of the task."""
+        """Queue a task for the draft as it is now; return its number."""
         if must_confirm():
             abort(403, CONFIRM)
         with one_reading() as reading:
@@ -211,7 +211,7 @@ class HubDesk:
 
 
 def desk_of(game: str) -> HubDesk:
-    """Return the desk of the player who asks; answer 401 to visitors."""
+    """Return the desk of the current user; answer 401 to visitors."""
     if actor().user is None:
         abort(reply({"error": LOG_IN}, 401))
     refuse_unfit(game)
@@ -219,7 +219,7 @@ def desk_of(game: str) -> HubDesk:
 
 
 def report_of(session: Reading, kind: Kind, task: Task) -> dict[str, Json]:
-    """Return what a page is told of a task: by its worker, and of its end or its place."""
+    """Return the report on a task for its page: from its worker, and on its end or its place."""
     report = {**EMPTY[kind], **(task.report or {}), "goes_on": task.is_open}
     if task.cause:
         report |= {"words": ending(kind, task), "failed": True} if kind == "run" else {}
@@ -229,7 +229,7 @@ def report_of(session: Reading, kind: Kind, task: Task) -> dict[str, Json]:
 
 
 def ending(kind: Kind, task: Task) -> str:
-    """Return why a task was ended before it was done."""
+    """Return why a task ended early."""
     if task.state == "done":
         return f"{task.cause[:1].upper()}{task.cause[1:]}."
     again = f" {AGAIN}" if task.state == "lost" else ""
@@ -237,7 +237,7 @@ def ending(kind: Kind, task: Task) -> str:
 
 
 def waiting(session: Reading, kind: Kind, task: Task) -> str:
-    """Return for what a task waits, and what happens next."""
+    """Return what a task waits for, and what happens next."""
     running = tasks.own_running(session, task.user_id)
     if running is not None:
         return f"It waits for the end of your {NAMES[running]}."
@@ -257,7 +257,7 @@ def waiting(session: Reading, kind: Kind, task: Task) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return a number as a place.
+    """Return a number as an ordinal.
 
     >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
@@ -269,10 +269,10 @@ def ordinal(number: int) -> str:
 @routes.get("/<game:game>/run/<int:number>/document")
 @players_only_json
 def run_document(game: str, number: int) -> Response:
-    """Return a run as far as it is told, or what came after so many turns.
+    """Return a run as far as it is reported, or only what came after a number of turns.
 
-    202 with a sentence while there is nothing to show, 304 if nothing has changed, 404 for a run
-    that another one has replaced, and for those of others.
+    202 with a message while there is nothing to show, 304 if nothing has changed, 404 for a run
+    that another one has replaced, or that belongs to somebody else.
     """
     with one_reading() as reading:
         task = tasks.find(reading, own_draft(game), "run")
@@ -294,13 +294,13 @@ def run_document(game: str, number: int) -> Response:
 
 
 def turns_known() -> int | None:
-    """Return after how many turns something is asked for, None for the whole."""
+    """Return the turn after which the match is requested, or None for the whole match."""
     text = request.args.get("after", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
 
 
 def tagged(answer: Response, tag: str) -> Response:
-    """Return an answer with its tag, "" for one that is asked for again at once."""
+    """Return an answer with its tag; "" means that it is requested again at once."""
     if tag:
         answer.set_etag(tag)
     return fresh(answer)

@@ -1,7 +1,7 @@
 """Drafts: the files of the program that a person writes for a game.
 
-Whoever saves says which content was changed, so that what another window has saved meanwhile is
-never overwritten in silence.
+Every save names the content that was changed, so that the changes of another window are never
+silently overwritten.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from cw.workshop.building import digest_of
 from cw.workshop.folder import LARGEST_FILE, MOST_FILES, NAME, ChangedMeanwhile, TextFile
 
 LARGEST: Final = 2 * 1024 * 1024
-"""Bytes of all files of a draft."""
+"""Maximum size in bytes of all files of a draft together."""
 
 ALSO_HERE: Final = "another window has changed this file meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Whose draft it is: a person has one for each game."""
+    """The identity of a draft: a person has one for each game."""
 
     user: int
     game: str
 
 
 def files(session: Session, draft: Draft) -> list[TextFile]:
-    """Return the files of a draft, by name; those of a kit where nothing was typed yet."""
+    """Return the files of a draft, by name; those of a kit if nothing was typed yet."""
     return stored(session, draft) or from_kit(draft.game)
 
 
 def stored(session: Session, draft: Draft) -> list[TextFile]:
-    """Return what was kept of a draft, by name; nothing before the first key."""
+    """Return the stored files of a draft, by name; none before the first edit."""
     mine = select(DraftFile.name, DraftFile.text, DraftFile.digest).where(
         DraftFile.user_id == draft.user, DraftFile.game == draft.game
     )
     rows = [TextFile(*row) for row in session.execute(mine)]
-    # Databases have orders of their own.
+    # Databases differ in their sort order.
     return sorted(rows, key=lambda file: file.name)
 
 
 def from_kit(game: str, language: str = "") -> list[TextFile]:
-    """Return the files of a kit of a game that can be edited, by name; "" is the first language."""
+    """Return the editable files of a game's kit, by name; "" means the first language."""
     kit = kits.files(game, language or next(iter(kits.languages_of(game))))
     return [text_file(name, kit[name].read_text()) for name in sorted(kit) if NAME.fullmatch(name)]
 
 
 def text_file(name: str, text: str) -> TextFile:
-    """Return a file of a draft; raise UsageError for what cannot be one."""
+    """Return a file of a draft; raise UsageError if it is invalid."""
     data = text.encode()
     if not NAME.fullmatch(name):
         raise UsageError(f"{short(name)} is not a valid name of a file in a draft")
@@ -70,10 +70,9 @@ def text_file(name: str, text: str) -> TextFile:
 
 
 def save(session: Session, clock: Clock, draft: Draft, file: TextFile, base: str) -> TextFile:
-    """Keep a file whose content had the digest `base`, "" for a new one; return it.
+    """Save a file whose content had the digest `base`, "" for a new one; return it.
 
-    Raises ChangedMeanwhile where it has another content, and UsageError for a draft that becomes
-    too large.
+    Raises ChangedMeanwhile if its content differs, and UsageError if the draft becomes too large.
     """
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
     there = {each.name: each for each in files(session, draft)}
@@ -90,15 +89,15 @@ def save(session: Session, clock: Clock, draft: Draft, file: TextFile, base: str
 
 
 def is_untouched(game: str, draft: list[TextFile]) -> bool:
-    """Return whether the files of a draft are those of a kit, and so nothing was typed in them."""
+    """Return whether the files of a draft are those of a kit, so that nothing was typed."""
     return any(draft == from_kit(game, language) for language in kits.languages_of(game))
 
 
 def begin_again(session: Session, clock: Clock, draft: Draft, language: str, base: str) -> None:
-    """Put the kit of a language in the place of a draft with the digest `base`.
+    """Replace a draft with the digest `base` with the kit of a language.
 
-    One that is untouched is replaced whatever its digest. Raises ChangedMeanwhile, and nothing is
-    done, where another window has typed in it; UsageError for an unknown language.
+    An untouched draft is replaced whatever its digest. Raises ChangedMeanwhile, and changes
+    nothing, if another window has edited it; UsageError for an unknown language.
     """
     kit = from_kit(draft.game, language)
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
@@ -111,9 +110,9 @@ def begin_again(session: Session, clock: Clock, draft: Draft, language: str, bas
 
 
 def fill(session: Session, clock: Clock, draft: Draft, sent: Mapping[str, bytes]) -> bool:
-    """Fill a draft from files; False, and nothing is done, where something was typed already.
+    """Fill an empty draft with files; return False, and change nothing, if it has been edited.
 
-    Raises UsageError for files that cannot be edited here: a version without them would lack them.
+    Raises UsageError if a file cannot be edited here: versions saved from the draft would lack it.
     """
     there = [text_file(name, decoded(name, data)) for name, data in sent.items()]
     refuse_large(there)
@@ -125,7 +124,7 @@ def fill(session: Session, clock: Clock, draft: Draft, sent: Mapping[str, bytes]
 
 
 def decoded(name: str, data: bytes) -> str:
-    """Return the text of a file; raise UsageError for one that is none."""
+    """Return the text of a file; raise UsageError if it is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -135,7 +134,7 @@ def decoded(name: str, data: bytes) -> str:
 
 
 def refuse_large(there: list[TextFile]) -> None:
-    """Raise UsageError for a draft with too many files, or too large ones."""
+    """Raise UsageError if a draft has too many or too large files."""
     if len(there) > MOST_FILES:
         raise UsageError(f"a draft may have at most {MOST_FILES} files")
     size = sum(len(each.text.encode()) for each in there)

@@ -1,4 +1,4 @@
-"""Versions of one's own that a draft can play against."""
+"""Own versions that a draft can play against."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cw.hub.bots.workshop.drafts import Draft
 from cw.hub.store.tables import Bot, BotVersion
 
 MOST: Final = 20
-"""Versions that are offered."""
+"""Maximum number of versions offered."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnVersion:
-    """A version of one's own that a draft can play against."""
+    """An own version that a draft can play against."""
 
     bot: str
     number: int
@@ -26,17 +26,17 @@ class OwnVersion:
 
     @property
     def key(self) -> str:
-        """What pages send for it: no strategy has such a name."""
+        """The value that pages send; no strategy has such a name."""
         return f"{self.bot}/{self.number}"
 
     @property
     def name(self) -> str:
-        """What it is called in a match."""
+        """Its name in a match."""
         return f"{self.bot}-{self.number}"
 
 
 def own_versions(session: Session, draft: Draft) -> list[OwnVersion]:
-    """Return the versions that a person's draft can play against, the latest first."""
+    """Return the versions that a person's draft can play against, latest first."""
     columns = (Bot.name, BotVersion.number, Bot.bot_id, BotVersion.sha256)
     mine = (Bot.user_id == draft.user, Bot.game == draft.game, BotVersion.state == "ready")
     rows = select(*columns).join(BotVersion, BotVersion.bot_id == Bot.id).where(*mine)

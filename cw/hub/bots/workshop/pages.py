@@ -50,7 +50,7 @@ NO_WORKSHOP: Final = "There is no workshop for this game here."
 @routes.get("/<game:game>/")
 @players_only
 def page(game: str) -> ResponseReturnValue:
-    """Return the page on which the player writes a bot."""
+    """Return the page where the player writes a bot."""
     refuse_unfit(game)
     with one_reading() as reading:
         draft = drafts.files(reading, own_draft(game))
@@ -93,14 +93,14 @@ def shown_replay(name: str) -> ShownReplay:
 
 
 def opponent_of(opponents: Mapping[str, str]) -> str:
-    """Return the opponent that the address names; the usual one for what is none."""
+    """Return the opponent named by the query, or the usual one."""
     name = request.args.get("opponent", "")
     usual = USUAL_OPPONENT if USUAL_OPPONENT in opponents else next(iter(opponents))
     return name if name in opponents else usual
 
 
 def refuse_unfit(game: str) -> None:
-    """Answer 404 for a game without kits or programs, 409 where none are run."""
+    """Answer 404 if a game has no kits or programs, 409 if no programs are run."""
     if not has_workshop(game):
         abort(404, NO_WORKSHOP)
     why = why_off(resources().settings)
@@ -110,23 +110,23 @@ def refuse_unfit(game: str) -> None:
 
 @lru_cache
 def has_workshop(game: str) -> bool:
-    """Return whether a game has kits to begin with; read once, as the files of kits stay."""
+    """Return whether a game has kits to begin with; cached, as kits do not change."""
     return game in bots.games_of_programs() and bool(languages_of(game))
 
 
 def written_at(game: str) -> str:
-    """Return the address of the page on which bots of a game are written; "" where none are."""
+    """Return the address of the page for writing bots of a game, or "" if there is none."""
     is_written = has_workshop(game) and not why_off(resources().settings)
     return url_for("workshop.page", game=game) if is_written else ""
 
 
 def own_draft(game: str) -> Draft:
-    """Return whose draft is asked for: the player's."""
+    """Return the current user's draft."""
     return Draft(player().user_id, game)
 
 
 def language_of(draft: list[TextFile]) -> str:
-    """Return the language of a draft, the usual one where that cannot be told."""
+    """Return the language of a draft, or the usual one if unknown."""
     names = {each.name for each in draft}
     return next((language for language, main in MAIN.items() if main in names), USUAL)
 
@@ -134,7 +134,7 @@ def language_of(draft: list[TextFile]) -> str:
 @routes.get("/<game:game>/files")
 @players_only_json
 def files(game: str) -> Response:
-    """Return the files of the player's draft, each with text and digest; 304 if they are known."""
+    """Return the files of the player's draft, each with text and digest; 304 if unchanged."""
     refuse_unfit(game)
     with one_reading() as reading:
         draft = drafts.files(reading, own_draft(game))
@@ -149,7 +149,7 @@ def files(game: str) -> Response:
 @routes.put("/<game:game>/files/<name>")
 @players_only_json
 def save(game: str, name: str) -> ResponseReturnValue:
-    """Keep a file; 409 with what is there where another window has changed it, 422 if unfit."""
+    """Save a file; 409 with its present content if another window has changed it, 422 if unfit."""
     refuse_unfit(game)
     request.max_content_length = LARGEST_BODY
     hub = resources()

@@ -1,4 +1,4 @@
-"""Replays whose positions drafts may begin with: matches, which lie above bots, give them."""
+"""Access to replays whose positions drafts may begin with; provided by the matches layer above."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from flask import Flask, current_app
 
 @dataclass(frozen=True, slots=True)
 class Replays:
-    """How the replays of a site are reached by their names."""
+    """How to reach the replays of a site by name."""
 
     key: Callable[[str], str]
-    """Returns the key of the object; answers 404 for what the one who asks may not see."""
+    """Returns the key of the object; answers 404 if the requester may not see it."""
     address: Callable[[str], str]
-    """Returns where a page reads the document."""
+    """Returns the address of the document."""
     page: Callable[[str], str]
-    """Returns where it is watched."""
+    """Returns the address of the page that plays it."""
 
 
 def install(app: Flask, replays: Replays) -> None:
-    """Let the workshop of an app know its replays."""
+    """Set the replays that the workshop of an app uses."""
     app.extensions["replays"] = replays
 
 

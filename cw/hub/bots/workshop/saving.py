@@ -1,4 +1,4 @@
-"""Versions that are saved from drafts, how their checks went, and drafts filled from versions."""
+"""Saves drafts as versions, shows the result of their checks, and fills drafts from versions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from cw.hub.players import packages
 from cw.web.workshop.workshop_routes import body, reply
 
 REFUSED: Final = (CapacityError, ProtocolError, UsageError)
-"""What is answered 422, with its words."""
+"""Errors answered with 422 and their message."""
 
 NO_BOT: Final = "There is no such bot."
 OPENED: Final = "Version {} is your draft now."
@@ -43,17 +43,17 @@ LEFT: Final = "You already have a draft for this game, which was not changed."
 
 
 class ToSave(msgspec.Struct, frozen=True):
-    """What a page sends to save a version."""
+    """The request of a page to save a version."""
 
     name: str
-    """Of the bot."""
+    """The name of the bot."""
     note: str
 
 
 @routes.post("/<game:game>/versions")
 @players_only_json
 def save_version(game: str) -> ResponseReturnValue:
-    """Save the draft as a version of a bot of the player, which is made if there is none."""
+    """Save the draft as a version of a bot of the player; the bot is created if missing."""
     refuse_unfit(game)
     if must_confirm():
         return reply({"error": CONFIRM}, 403)
@@ -69,7 +69,7 @@ def save_version(game: str) -> ResponseReturnValue:
 def saved(game: str, sent: ToSave) -> tuple[BotView, int]:
     """Save the draft; return the bot, and the number of its version.
 
-    Raises UsageError for what cannot be a version, and CapacityError where there are too many.
+    Raises UsageError if it is not valid as a version, and CapacityError if there are too many.
     """
     with one_reading() as reading:
         draft = drafts.files(reading, own_draft(game))
@@ -81,9 +81,9 @@ def saved(game: str, sent: ToSave) -> tuple[BotView, int]:
 
 
 def bot_named(game: str, name: str) -> BotView:
-    """Return a program of the player, which is registered if nobody has one of that name.
+    """Return a program of the player, registered if there is none with that name.
 
-    Raises UsageError for a name that cannot be taken, and for a bot that is not a program.
+    Raises UsageError if the name is not available, or if the bot is not a program.
     """
     bot = bot_of_player() if game == OF_ITS_OWN else own_bot(game, name) or registered(game, name)
     if bot is None or bot.kind != "program":
@@ -92,7 +92,7 @@ def bot_named(game: str, name: str) -> BotView:
 
 
 def bot_of_player() -> BotView | None:
-    """Return the player's bot of the game in which each has one, which is a program from now on."""
+    """Return the player's only bot of the game with one bot each, turned into a program."""
     hub, user = resources(), player()
     with hub.database.writing() as writing:
         own_program(writing, hub.clock, hub.sealer, user.user_id, user.username)
@@ -100,7 +100,7 @@ def bot_of_player() -> BotView | None:
 
 
 def registered(game: str, name: str) -> BotView | None:
-    """Register a program of the player; raise UsageError for what cannot be its name."""
+    """Register a program of the player; raise UsageError if its name is invalid."""
     form = bots.new_program_form(MultiDict({"game": game, "name": name}))
     form.validate()
     if wrong := first_errors(form):
@@ -110,7 +110,7 @@ def registered(game: str, name: str) -> BotView | None:
 
 
 def own_bot(game: str, name: str) -> BotView | None:
-    """Return a bot of the player, None if there is none of that name."""
+    """Return a bot of the player by name, or None."""
     with resources().database.reading() as reading:
         mine = views.bots_of_user(reading, player().user_id)
     named = (bot for bot in mine if bot.game == game and bot.name.lower() == name.lower())
@@ -120,7 +120,7 @@ def own_bot(game: str, name: str) -> BotView | None:
 @routes.get("/<game:game>/versions/<name>/<int:number>")
 @players_only_json
 def version_state(game: str, name: str, number: int) -> ResponseReturnValue:
-    """Return how the check of a version went; 304 if nothing has changed."""
+    """Return the state of a version's check; 304 if unchanged."""
     subject = f"version {game} {name} {number}"
     return polls.answer(subject, lambda: polled(find_version(game, name, number)))
 
@@ -132,7 +132,7 @@ def find_version(game: str, name: str, number: int | None) -> Version:
 
 
 def polled(version: Version) -> Polled:
-    """Return what a page asks again and again while a version is checked."""
+    """Return what a page polls while a version is checked."""
     state = {"state": version.state, "failed": failed_step(version.checks or ())}
     return Polled(f"{version.sha256[:16]}-{version.state}", state, is_public=False)
 
@@ -140,7 +140,7 @@ def polled(version: Version) -> Polled:
 @routes.post("/<game:game>/open")
 @players_only
 def open_version(game: str) -> ResponseReturnValue:
-    """Fill the draft from a version of a program of the player, unless there is a draft."""
+    """Fill the draft from a version of a program of the player, unless it has been edited."""
     refuse_unfit(game)
     hub, number = resources(), whole_number(request.form.get("version", ""), least=1)
     bot = own_bot(game, request.form.get("bot", "")) or abort(404, NO_BOT)

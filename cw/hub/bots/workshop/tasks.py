@@ -1,7 +1,7 @@
 """Tasks of the workshop as rows: begun by pages, claimed by workers, ended by either.
 
-A person has one task of each kind for a game, and holds one place at a time: what else that person
-has asked for waits. Others are served in the order in which they asked.
+A person has one task of each kind for a game, and uses one place at a time: the person's other
+tasks wait. Different people are served in the order of their requests.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Kind: TypeAlias = TaskKind
 OPEN: Final = ("queued", "running")
 
 LOST_AFTER: Final = timedelta(seconds=20)
-"""How long after its last word the worker of a task counts as gone."""
+"""How long after its last report the worker of a task counts as gone."""
 
 RETENTION: Final = timedelta(days=7)
-"""How long a task that is over stays, with all that it has told."""
+"""How long a finished task is kept, with everything that it reported."""
 
 PATIENCE: Final = timedelta(seconds=2)
 """How long anything else waits before a series gives way to it."""
@@ -45,10 +45,10 @@ PATIENCE: Final = timedelta(seconds=2)
 IS_SERIES: Final = WorkshopTask.kind == "series"
 
 LOOKED_AT: Final = 20
-"""People among whom the next one is looked for: those before have used up their share."""
+"""Maximum number of people considered for the next task; those skipped have used up their share."""
 
 SENT_AGAIN: Final = timedelta(seconds=60)
-"""How long after its message a task that nobody has claimed is sent again."""
+"""How long after its message an unclaimed task is sent again."""
 
 GONE: Final = "the machine that ran it is gone"
 LEFT: Final = "the machine that ran it was stopped"
@@ -56,13 +56,13 @@ LEFT: Final = "the machine that ran it was stopped"
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A task that is asked for."""
+    """A task to be queued."""
 
     draft: Draft
     kind: TaskKind
     request: Json
     digest: str
-    """Of the files."""
+    """The digest of the files."""
     source: bytes
     """The files as a zip."""
 
@@ -80,13 +80,13 @@ class Task:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits, or goes on."""
+        """Whether it is waiting or running."""
         return self.state in OPEN
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A task as its worker has it."""
+    """A task claimed by a worker."""
 
     id: int
     draft: Draft
@@ -95,22 +95,22 @@ class Claim:
     source: bytes
     worker: str
     report: Json
-    """What was told of it before it gave way; None for one that begins."""
+    """The last report of a task that gave way; None if it has not begun before."""
 
 
 class News(NamedTuple):
-    """What a worker tells of a task."""
+    """A worker's report on a task."""
 
     report: Json
-    """Takes the place of what was told before."""
+    """Replaces the previous report."""
     pieces: Sequence[Piece] = ()
-    """What is new beside that."""
+    """New pieces since the last report."""
 
 
 def begin(session: Session, clock: Clock, new: New) -> int:
-    """Queue a task in the place of the one before of its kind; return its id.
+    """Queue a task, replacing the previous one of its kind; return its id.
 
-    The worker of that one finds it gone, and ends what it runs. By two at once: the later stays.
+    The previous task's worker finds it gone, and stops it. Concurrent callers: the later one stays.
     """
     draft = new.draft
     session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
@@ -138,7 +138,7 @@ def is_of(draft: Draft, kind: TaskKind) -> ColumnElement[bool]:
 
 
 def find(session: Session, draft: Draft, kind: TaskKind) -> Task | None:
-    """Return the task of a kind with a draft, None if there is none."""
+    """Return the task of a kind with a draft, or None."""
     table = WorkshopTask
     columns = (table.id, table.user_id, table.state, table.request, table.report, table.cause)
     row = session.execute(select(*columns).where(is_of(draft, kind))).one_or_none()
@@ -146,7 +146,7 @@ def find(session: Session, draft: Draft, kind: TaskKind) -> Task | None:
 
 
 def ahead_of(session: Session, kind: Kind, task: Task) -> int:
-    """Return how many tasks are served before one that waits: series are last."""
+    """Return how many tasks are served before a waiting one; series come last."""
     earlier = WorkshopTask.id < task.id
     before = or_(~IS_SERIES, earlier) if kind == "series" else and_(~IS_SERIES, earlier)
     waiting = select(func.count()).where(WorkshopTask.state == "queued", before)
@@ -154,7 +154,7 @@ def ahead_of(session: Session, kind: Kind, task: Task) -> int:
 
 
 def own_running(session: Session, user: int) -> TaskKind | None:
-    """Return what of a person goes on now, None if nothing does."""
+    """Return the kind of a person's running task, or None."""
     running = select(WorkshopTask.kind).where(
         WorkshopTask.user_id == user, WorkshopTask.state == "running"
     )
@@ -164,9 +164,9 @@ def own_running(session: Session, user: int) -> TaskKind | None:
 def claim(
     session: Session, clock: Clock, worker: str, experiments: Collection[str] = ()
 ) -> Claim | None:
-    """Take the task that is next; None if none can be begun now.
+    """Claim the next task; None if none can begin now.
 
-    Concurrent callers: each gets another one. A task that exceeds its share of the places waits.
+    Concurrent callers get different tasks. A task that exceeds its share of the places waits.
     """
     table = WorkshopTask
     places.lock(session)
@@ -193,20 +193,20 @@ def claim(
 
 
 def beat(session: Session, clock: Clock, claim: Claim, news: News) -> bool:
-    """Write what a task tells; False, and nothing is written, where it is to go on no more."""
+    """Record a report on a task; return False, and record nothing, if the task is to stop."""
     return tell(session, claim, news, beat_at=clock())
 
 
 def is_claimed(session: Session, claim: Claim) -> bool:
-    """Return whether a task is still its worker's, to go on."""
+    """Return whether a worker's claim on a task is still valid."""
     its = select(WorkshopTask.id).where(WorkshopTask.id == claim.id, is_running(claim.worker))
     return session.scalar(its) is not None
 
 
 def keeps_others_waiting(session: Session, clock: Clock, experiments: Collection[str] = ()) -> bool:
-    """Return whether a series must give way: to another test, or to a match where places are few.
+    """Return whether a series must give way: to another test, or to a match if places are scarce.
 
-    A test that was begun just now may find another place.
+    A test that has just begun to wait may still find another place.
     """
     late = WorkshopTask.created_at <= clock() - PATIENCE
     tasks = select(WorkshopTask.id).where(WorkshopTask.state == "queued", ~IS_SERIES, late)
@@ -216,19 +216,19 @@ def keeps_others_waiting(session: Session, clock: Clock, experiments: Collection
 
 
 def give_way(session: Session, clock: Clock, claim: Claim) -> None:
-    """Let a series wait; it goes on later where it was."""
+    """Requeue a series; it resumes later where it was."""
     its = and_(WorkshopTask.id == claim.id, is_running(claim.worker))
     session.execute(update(WorkshopTask).where(its).values(state="queued", sent_at=clock()))
 
 
 def finish(session: Session, clock: Clock, claim: Claim, news: News, cause: str = "") -> bool:
-    """End a task that is done, with the cause where it could not be; False as `beat` is."""
+    """End a finished or failed task, with the cause of a failure; return False as `beat` does."""
     ending = {"state": "done", "cause": cause[:200], "source": None, "ended_at": clock()}
     return tell(session, claim, news, **ending)
 
 
 def tell(session: Session, claim: Claim, news: News, **values: Any) -> bool:
-    """Change the row of a task that is still its worker's, and add pieces."""
+    """Update the row of a task if the claim is still valid, and add pieces."""
     its = and_(WorkshopTask.id == claim.id, is_running(claim.worker))
     changed = session.execute(update(WorkshopTask).where(its).values(report=news.report, **values))
     if changed.rowcount == 0:  # type: ignore[attr-defined]
@@ -243,27 +243,27 @@ def tell(session: Session, claim: Claim, news: News, **values: Any) -> bool:
 
 
 def is_running(worker: str) -> ColumnElement[bool]:
-    """Return the condition for the tasks that a worker does."""
+    """Return the condition for the running tasks of a worker."""
     return and_(WorkshopTask.state == "running", WorkshopTask.worker == worker)
 
 
 def stop(session: Session, clock: Clock, draft: Draft, kind: TaskKind, cause: str) -> None:
-    """End a task that waits or goes on; its worker ends what it runs as soon as it sees that."""
+    """End a waiting or running task; its worker stops as soon as it notices."""
     end(session, clock, and_(is_of(draft, kind), WorkshopTask.state.in_(OPEN)), "stopped", cause)
 
 
 def lose_all_of(session: Session, clock: Clock, worker: str) -> None:
-    """Give up what a worker does that is told to end."""
+    """Release the tasks of a stopping worker."""
     end(session, clock, is_running(worker), "lost", LEFT)
 
 
 def lose_all(session: Session, clock: Clock) -> None:
-    """Give up all that goes on: no other process can be doing it."""
+    """Release all running tasks: no other process can be running them."""
     end(session, clock, WorkshopTask.state == "running", "lost", LEFT)
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Give up what is done by workers that are not heard of any more. Twice: the same."""
+    """Release the tasks of workers that no longer report. Idempotent."""
     silent = WorkshopTask.beat_at < clock() - LOST_AFTER
     end(session, clock, and_(WorkshopTask.state == "running", silent), "lost", GONE)
 
@@ -271,13 +271,13 @@ def sweep(session: Session, clock: Clock) -> None:
 def end(
     session: Session, clock: Clock, which: ColumnElement[bool], state: TaskState, cause: str
 ) -> None:
-    """End tasks before they are done."""
+    """End unfinished tasks."""
     ending = {"state": state, "cause": cause, "source": None, "ended_at": clock()}
     session.execute(update(WorkshopTask).where(which).values(**ending))
 
 
 def forget_old(resources: Resources) -> int:
-    """Delete the tasks that have been over for long; return how many those were. Twice: 0."""
+    """Delete tasks that ended long ago; return how many. Idempotent."""
     old = WorkshopTask.ended_at < resources.clock() - RETENTION
     with resources.database.writing() as session:
         count: int = session.execute(delete(WorkshopTask).where(old)).rowcount  # type: ignore[attr-defined]
@@ -285,9 +285,9 @@ def forget_old(resources: Resources) -> int:
 
 
 def take_due(session: Session, clock: Clock, silence: timedelta = SENT_AGAIN) -> int:
-    """Return how many tasks wait whose messages may be lost, and note that they are sent again.
+    """Return how many waiting tasks may have lost their messages, and mark these as sent again.
 
-    Twice, or by two at once: the second finds none.
+    Concurrent callers: each task is counted once.
     """
     now = clock()
     late = or_(WorkshopTask.sent_at.is_(None), WorkshopTask.sent_at <= now - silence)
@@ -297,7 +297,7 @@ def take_due(session: Session, clock: Clock, silence: timedelta = SENT_AGAIN) ->
 
 
 def forget_messages(session: Session) -> None:
-    """Let all that waits be sent again: nobody knows what became of the messages."""
+    """Re-enqueue all waiting tasks; their messages may be lost."""
     waiting = update(WorkshopTask).where(WorkshopTask.state == "queued")
     session.execute(waiting.values(sent_at=None))
 
@@ -309,13 +309,13 @@ def any_waits(session: Session) -> bool:
 
 
 def take_refused(session: Session, clock: Clock) -> None:
-    """Note that the tasks that were refused wait for a place again. Idempotent."""
+    """Mark refused tasks as waiting for a place again. Idempotent."""
     refused = (WorkshopTask.state == "queued", WorkshopTask.sent_at.is_(None))
     session.execute(update(WorkshopTask).where(*refused).values(sent_at=clock()))
 
 
 def pieces_of(session: Session, task: int, kind: str) -> list[bytes]:
-    """Return all pieces of a kind that a task has told, in their order."""
+    """Return all pieces of a kind that a task has reported, in order."""
     its = select(WorkshopPiece.data).where(
         WorkshopPiece.task_id == task, WorkshopPiece.kind == kind
     )
@@ -323,13 +323,13 @@ def pieces_of(session: Session, task: int, kind: str) -> list[bytes]:
 
 
 def count_pieces(session: Session, task: int, kind: str) -> int:
-    """Return how many pieces of a kind a task has told."""
+    """Return how many pieces of a kind a task has reported."""
     its = select(func.count()).where(WorkshopPiece.task_id == task, WorkshopPiece.kind == kind)
     return session.scalars(its).one()
 
 
 def piece_with(session: Session, task: int, kind: str, number: int) -> bytes | None:
-    """Return the piece that tells of a number, None if none does."""
+    """Return the piece that covers a number, or None."""
     its = select(WorkshopPiece.data).where(
         WorkshopPiece.task_id == task,
         WorkshopPiece.kind == kind,

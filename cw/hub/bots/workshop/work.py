@@ -1,4 +1,4 @@
-"""What a worker does with a task of the workshop: a player does it, the worker writes reports."""
+"""The worker's side of workshop tasks: a player carries them out, the worker records reports."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from cw.hub.store.archives import file_at
 from cw.hub.store.tables import TaskKind
 
 DO: Final = "workshop_task"
-"""The job that does whatever task is next."""
+"""The job that carries out the next task, whichever it is."""
 
 LONGEST: Final[Mapping[TaskKind, float]] = {"run": 300, "ask": 120, "series": 1800, "check": 300}
-"""Seconds that a task may take, its compiler included."""
+"""Maximum duration of a task in seconds, including its compiler."""
 
 OUR_FAULT: Final = "an error of the site"
 
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 def do_next(resources: Resources, *, worker: str, experiments: Collection[str] = ()) -> bool:
-    """Do the task that is next; return whether one could be begun."""
+    """Carry out the next task; return whether one could begin."""
     with resources.database.writing() as session:
         claim = tasks.claim(session, resources.clock, worker, experiments)
     if claim is None:
@@ -42,7 +42,7 @@ def do_next(resources: Resources, *, worker: str, experiments: Collection[str] =
 
 
 def send_next(resources: Resources) -> None:
-    """Let a worker look for a task again, as one that waited may be begun now."""
+    """Have a worker look for a task again, as one that was refused may be able to begin."""
     with resources.database.reading() as session:
         if not tasks.any_waits(session):
             return
@@ -52,7 +52,7 @@ def send_next(resources: Resources) -> None:
 
 
 def send_lost(resources: Resources) -> None:
-    """Send what waits and nobody has claimed again; twice: sent once."""
+    """Send unclaimed tasks again whose messages may be lost; concurrent calls send each once."""
     with resources.database.writing() as session:
         count = tasks.take_due(session, resources.clock)
     for _ in range(count):
@@ -60,7 +60,7 @@ def send_lost(resources: Resources) -> None:
 
 
 def do(resources: Resources, claim: Claim, experiments: Collection[str]) -> None:
-    """Do a task to its end, or until it is to go on no more; afterwards nothing of it runs."""
+    """Carry out a task until it ends or is to stop; none of its processes outlives the call."""
     try:
         with resources.players.play(draft_of(resources, claim), sent(resources, claim)) as play:
             follow(resources, claim, play, experiments)
@@ -72,7 +72,7 @@ def do(resources: Resources, claim: Claim, experiments: Collection[str]) -> None
 
 
 def give_up(resources: Resources, claim: Claim, cause: str) -> None:
-    """End a task that cannot be done."""
+    """End a task that cannot be carried out."""
     with resources.database.writing() as session:
         tasks.finish(session, resources.clock, claim, news_of(None), cause)
 
@@ -83,7 +83,7 @@ def follow(
     play: Iterable[FromPlayer],
     experiments: Collection[str],
 ) -> None:
-    """Write what a player reports of a task, until it is over or is to go on no more."""
+    """Record a player's reports on a task, until it ends or is to stop."""
     for message in play:
         if isinstance(message, Built):
             PROGRAMS.keep(claim.request["language"], digest_of(claim), message.data)
@@ -97,7 +97,7 @@ def follow(
 def goes_on(
     resources: Resources, claim: Claim, message: FromPlayer, experiments: Collection[str]
 ) -> bool:
-    """Write a report of a task; return whether it is to go on."""
+    """Record a report on a task; return whether the task continues."""
     if isinstance(message, News):
         with resources.database.writing() as session:
             is_claimed = tasks.beat(session, resources.clock, claim, news_of(message))
@@ -109,12 +109,12 @@ def goes_on(
 
 
 def news_of(news: News | None) -> tasks.News:
-    """Return what is written of a report."""
+    """Return the report in the form in which it is recorded."""
     return tasks.News(None) if news is None else tasks.News(news.report, news.pieces)
 
 
 def has_given_way(resources: Resources, claim: Claim, experiments: Collection[str]) -> bool:
-    """Let a series wait where it keeps anything else waiting; return whether it does."""
+    """Requeue a series if it keeps anything else waiting; return whether it does."""
     with resources.database.reading() as session:
         if not tasks.keeps_others_waiting(session, resources.clock, experiments):
             return False
@@ -129,9 +129,9 @@ def digest_of(claim: Claim) -> str:
 
 
 def draft_of(resources: Resources, claim: Claim) -> Draft:
-    """Return a task as a player is sent it.
+    """Return a task in the form sent to a player.
 
-    Raises UsageError if no programs are run here, and for what was deleted meanwhile.
+    Raises UsageError if no programs are run here, or if something it needs was deleted meanwhile.
     """
     if problem := programs.why_none(resources.settings):
         raise UsageError(problem)
@@ -160,7 +160,7 @@ def draft_of(resources: Resources, claim: Claim) -> Draft:
 
 
 def run_of(resources: Resources, claim: Claim) -> tuple[tuple[bytes, ...], str]:
-    """Return the pieces of the run about which a bot is asked, and who the bot was in it.
+    """Return the pieces of the run that a bot is asked about, and the bot's player in it.
 
     Raises UsageError if another run has replaced it.
     """
@@ -173,7 +173,7 @@ def run_of(resources: Resources, claim: Claim) -> tuple[tuple[bytes, ...], str]:
 
 
 def sent(resources: Resources, claim: Claim) -> Iterator[Program]:
-    """Yield a draft as it was, and the version of a program that it plays against, if it is one."""
+    """Yield a draft as it was queued, and the program version that it plays against, if any."""
     yield Program(DRAFT, claim.source)
     version = claim.request.get("version")
     if version is not None:

@@ -1,1 +1,1 @@
-"""Contests of the league that the workers of a hub play."""
+"""League contests played by the workers of a hub."""

@@ -1,4 +1,4 @@
-"""What the API answers of cups: how each stands."""
+"""The standings of cups in the API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ routes: Final = Routes()
 
 
 class CupRow(Struct, frozen=True, kw_only=True):
-    """A bot in a table; equal ones share a rank, and a rest counts as won in a Swiss contest."""
+    """A bot in a table; tied bots share a rank, and a bye in a Swiss contest counts as a win."""
 
     rank: int
     name: str
@@ -29,7 +29,7 @@ class CupRow(Struct, frozen=True, kw_only=True):
 
 
 class CupTable(Struct, frozen=True, kw_only=True):
-    """The table of a group or stage; it is done once all its matches are over."""
+    """The table of a group or stage; done once all its matches are over."""
 
     name: str
     done: bool
@@ -37,7 +37,7 @@ class CupTable(Struct, frozen=True, kw_only=True):
 
 
 class CupFacts(Struct, frozen=True, kw_only=True):
-    """A cup as it stands: `played` of about `expected` matches; no tables before it can begin."""
+    """The state of a cup: `played` of about `expected` matches; no tables until it can begin."""
 
     slug: str
     game: str
@@ -70,7 +70,7 @@ def cup_tables(cup: str) -> CupFacts:
 
 
 def table(standing: dict[str, Any], names: dict[str, str]) -> CupTable:
-    """Return a table of the report of a contest as a document."""
+    """Return a table of a contest's report as an API document."""
     rows = [
         CupRow(
             rank=row["rank"],

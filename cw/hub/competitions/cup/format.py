@@ -1,4 +1,4 @@
-"""Cups: any contest of `cw.league`, between bots of people, or of a championship run elsewhere."""
+"""Cups: any contest of `cw.league`, between users' bots or for a championship run elsewhere."""
 
 from __future__ import annotations
 

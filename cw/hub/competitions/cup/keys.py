@@ -1,4 +1,4 @@
-"""Where matches of cups, and what is sent for them, are found."""
+"""Keys of cup matches, and of the objects stored for them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 from cw.hub.operation.resources import Resources
 
 PREFIX: Final = "championships"
-"""Where objects lie that entrants are sent with, and what came of matches; nothing links there."""
+"""Prefix of the stored entrants and match results; no page links to these objects."""
 
 
 def key_of(cup: str, match: str) -> str:
-    """Return the key of a match by the slug of its cup and the name that the contest gives it."""
+    """Return the key of a match, given its cup's slug and its name in the contest."""
     return f"{cup}/{sha256(match.encode()).hexdigest()[:32]}"
 
 
@@ -23,24 +23,24 @@ def cup_of(key: str) -> str:
 
 
 def parcel_key(cup: str) -> str:
-    """Return where the object lies that the entrants of a cup are sent with."""
+    """Return the key of the object that holds a cup's entrants."""
     return f"{PREFIX}/{cup}/entrants.json"
 
 
 def program_key(cup: str, digest: str) -> str:
-    """Return where the zip of a program lies: once for its cup."""
+    """Return the key of a program's zip, stored once per cup."""
     return f"{PREFIX}/{cup}/programs/{digest}"
 
 
 def outcome_key(key: str, attempt: int) -> str:
-    """Return where an attempt leaves all that came of a match."""
+    """Return the key under which an attempt stores the result of a match."""
     return f"{PREFIX}/{key}-{attempt}.json.gz"
 
 
 def forget(resources: Resources) -> int:
-    """Delete what entrants were sent with, and how their matches ended, after some time.
+    """Delete old entrants and match results; return the number of objects deleted.
 
-    Those who run championships have fetched it long ago. Returns how many objects there were.
+    By then, whoever runs the championship has long since fetched them.
     """
     age = timedelta(days=resources.settings.replay_days)
     keys = list(resources.objects.keys(PREFIX, resources.clock() - age))

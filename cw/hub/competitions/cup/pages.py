@@ -1,4 +1,4 @@
-"""The pages of cups: how each stands, its bracket, and every match."""
+"""The pages of cups: standings, bracket and matches."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ routes = Blueprint("cups", __name__, url_prefix="/cup")
 TEMPLATES: Final = "hub/competitions/cup"
 
 CAPACITY: Final = 16
-"""Cups of which a process remembers how they stand."""
+"""Number of cups whose standings a process caches."""
 
 NO_CUP: Final = "There is no such cup."
 NO_MATCH: Final = "There is no such match."
@@ -47,12 +47,12 @@ TYPES: Final = {"json": "application/json", "csv": "text/csv", "md": "text/markd
 
 
 def install(app: Flask) -> None:
-    """Let an app remember how cups stand."""
+    """Add a cache of cup standings to an app."""
     app.extensions["cups"] = Remembered[dict[str, Json]](CAPACITY)
 
 
 def find(reading: Reading, slug: str) -> CompetitionFacts:
-    """Return the cup that is asked for; answer 404 if there is none, or it is a draft of others."""
+    """Return a cup by its slug; abort with 404 if it is missing or a draft that is not shown."""
     cup = competitions.find(reading, NAME, slug)
     if cup is None or not is_shown(cup):
         abort(404, NO_CUP)
@@ -60,7 +60,7 @@ def find(reading: Reading, slug: str) -> CompetitionFacts:
 
 
 def report(reading: Reading, facts: CompetitionFacts) -> tuple[ChampionshipReport, Progress]:
-    """Return how a cup stands, and what goes on in it."""
+    """Return the standings of a cup and the progress of its matches."""
     cup = Cup.of(reading, facts)
     played = cup.played()
     due = open_fixtures(cup.settings.contest().rounds(played.results), played.results)
@@ -78,9 +78,9 @@ def report(reading: Reading, facts: CompetitionFacts) -> tuple[ChampionshipRepor
 
 
 def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
-    """Return what the part of the page shows that changes: made once for each revision.
+    """Return the context of the page's live part, cached by revision.
 
-    UsageError says what is missing where there is nothing to play yet.
+    Raises UsageError, saying what is missing, if there is nothing to play yet.
     """
 
     def make() -> dict[str, Json]:
@@ -100,7 +100,7 @@ def content(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
 
 
 def content_or_404(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
-    """Return what the part of the page shows that changes; answer 404 if there is nothing yet."""
+    """Return the context of the page's live part; abort with 404 if there is nothing yet."""
     try:
         return content(reading, facts)
     except UsageError as error:
@@ -109,7 +109,7 @@ def content_or_404(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
 
 @routes.get("/")
 def index() -> str:
-    """Show all cups, those that were made last first."""
+    """Show all cups, newest first."""
     with one_reading() as reading:
         cups = competitions.of_format(reading, NAME)
     visible = [cup for cup in cups if cup.state != "draft"]
@@ -119,7 +119,7 @@ def index() -> str:
 
 @routes.get("/<slug>")
 def page(slug: str) -> str:
-    """Show tables, bracket and matches of a cup as they stand."""
+    """Show the tables, bracket and matches of a cup."""
     with one_reading() as reading:
         cup = find(reading, slug)
         dates = dates_of(reading, cup.id)
@@ -135,13 +135,13 @@ def page(slug: str) -> str:
 
 
 def tag_of(cup: CompetitionFacts) -> str:
-    """Return what differs whenever the pages of a cup show something else."""
+    """Return a tag that changes with the content of a cup's pages."""
     return f"cup-{cup.id}-{cup.revision}"
 
 
 @routes.get("/<slug>/stand")
 def stand(slug: str) -> Response:
-    """Return the part of the page that changes; 304 if it has not."""
+    """Return the live part of the page, or 304 if it is unchanged."""
     with one_reading() as reading:
         cup = find(reading, slug)
         return changed_part(
@@ -152,7 +152,7 @@ def stand(slug: str) -> Response:
 
 @routes.get("/<slug>/<any('report.json', 'report.md', 'games.csv'):name>")
 def form(slug: str, name: str) -> Response:
-    """Return the same for programs, spreadsheets and pages of text."""
+    """Return the report as JSON, CSV or Markdown."""
     with one_reading() as reading:
         document, _ = report(reading, find(reading, slug))
     kind = name.rpartition(".")[2]
@@ -162,24 +162,24 @@ def form(slug: str, name: str) -> Response:
 
 @routes.get("/<slug>/matches/<stem>")
 def match(slug: str, stem: str) -> ResponseReturnValue:
-    """Lead to the page of a match of a cup."""
+    """Redirect to the page of a match of a cup."""
     return redirect(url_for("match.page", match_id=match_named(slug, stem)))
 
 
 @routes.get("/<slug>/games/<stem>.json.gz")
 def game(slug: str, stem: str) -> ResponseReturnValue:
-    """Lead to the replay of a match of a cup, to be kept."""
+    """Redirect to the replay download of a match of a cup."""
     return redirect(url_for("match.download", match_id=match_named(slug, stem)))
 
 
 @routes.get("/<slug>/games/<stem>.log")
 def log(slug: str, stem: str) -> ResponseReturnValue:
-    """Lead to the replay of a match of Circuit Wars, which has its moves."""
+    """Redirect to the replay of a Circuit Wars match, which includes its moves."""
     return game(slug, stem)
 
 
 def match_named(slug: str, stem: str) -> str:
-    """Return the name of a match of a cup; answer 404 if there is none."""
+    """Return the name of a match of a cup; abort with 404 if there is none."""
     with one_reading() as reading:
         cup = find(reading, slug)
         name = competitions.match_with_key(reading, cup.id, key_of(slug, stem))

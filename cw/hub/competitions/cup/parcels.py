@@ -1,7 +1,7 @@
-"""What the entrants of a championship are sent with, from the machine that runs it to the workers.
+"""Championship entrants, as sent to the workers by the machine that runs the championship.
 
-That is an object with their bots, in which programs are named by their files in their own folders;
-a zip of each of those folders; and what came of each match, which goes back.
+They consist of an object with the bots, whose programs are named by files relative to their own
+folders, and a zip of each of those folders. The result of each match is sent back.
 """
 
 from __future__ import annotations
@@ -43,41 +43,41 @@ from cw.matches.processes.workers import LONGEST_LINE
 from cw.replays.document import unpacked
 
 BOUNDS: Final = Bounds(files=5000, size=64 * MIB)
-"""How much the folder of a program may hold."""
+"""Limits on the folder of a program."""
 
 
 class Parcel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the entrants of a championship are sent with."""
+    """The entrants of a championship, as sent to the workers."""
 
     bots: dict[str, BotSpec]
-    """By name."""
+    """Bots by name."""
     programs: dict[str, str]
-    """By name of each bot that is a program the SHA-256 of its zip; "" where it has no files."""
+    """SHA-256 of each program's zip by bot name; "" for a program without files."""
     key_id: str
     secrets: str
-    """The secrets of the bots, sealed under that key, in base64."""
+    """The bots' secrets, sealed under that key, in base64."""
 
 
 class SentProgram(NamedTuple):
-    """A program as it is sent."""
+    """A program prepared for sending."""
 
     bot: BotSpec
-    """Named by its files in its own folder."""
+    """Its files are named relative to its own folder."""
     digest: str
     """The SHA-256 of its zip, "" if it has none."""
 
 
 def is_program(bot: BotSpec) -> bool:
-    """Return whether a bot is run by who plays the match."""
+    """Return whether a bot is run by the player of the match."""
     return bot.kind in ("exec", "python")
 
 
 def send_program(
     objects: ObjectStore, cup: str, bot: BotSpec, others: Sequence[BotSpec]
 ) -> SentProgram:
-    """Put the files of a program into the store, but for those that belong to others.
+    """Store the files of a program, except those that belong to other bots.
 
-    Twice: the same. Raises UsageError for one that cannot be sent, and StoreAway.
+    Idempotent. Raises UsageError if the program cannot be sent, and StoreAway.
     """
     folder = program_folder(bot)
     if folder is None:
@@ -89,7 +89,7 @@ def send_program(
 
 
 def zipped(bot: BotSpec, folder: Path, others: Sequence[BotSpec]) -> bytes:
-    """Return a zip of the files of a program: the same files give the same bytes."""
+    """Return a deterministic zip of a program's files."""
     source = source_of(bot, others)
     try:
         with contents(folder, source.only, source.without) as files:
@@ -105,9 +105,9 @@ def zipped(bot: BotSpec, folder: Path, others: Sequence[BotSpec]) -> bytes:
 
 
 def with_names(bot: BotSpec, folder: Path | None) -> BotSpec:
-    """Return a program whose files are named as they lie in its folder.
+    """Return a program whose files are named relative to its folder.
 
-    Raises UsageError for one that names what is elsewhere, which a worker does not have.
+    Raises UsageError if it names files elsewhere, which a worker does not have.
     """
     if not bot.folder:
         try:
@@ -121,7 +121,7 @@ def with_names(bot: BotSpec, folder: Path | None) -> BotSpec:
 
 
 def named_in(bot: BotSpec, folder: Path | None) -> str:
-    """Return the target of a program of the user's own with names in its folder."""
+    """Return the target of a user's own program, with names relative to its folder."""
     if bot.kind == "exec":
         return shlex.join(name_in(part, folder) for part in bot.command)
     path, name = bot.python_player
@@ -129,8 +129,8 @@ def named_in(bot: BotSpec, folder: Path | None) -> str:
 
 
 def name_in(part: str, folder: Path | None) -> str:
-    """Return a part of a command as it is sent."""
-    # Unlike Path.is_file it takes a part of any length.
+    """Return an argument of a command, relative to the folder if it is a file in it."""
+    # Unlike Path.is_file, this accepts an argument of any length.
     if folder is None or not os.path.isfile(part):  # noqa: PTH113
         return part
     file = Path(part).resolve()
@@ -138,9 +138,9 @@ def name_in(part: str, folder: Path | None) -> str:
 
 
 def send(resources: Resources, cup: str, teams: Sequence[Team]) -> None:
-    """Put what the entrants of a cup are sent with into the store.
+    """Store the entrants of a cup for its workers.
 
-    Twice: the later one counts. Raises UsageError for programs that cannot be sent, and StoreAway.
+    The last call wins. Raises UsageError if a program cannot be sent, and StoreAway.
     """
     bots = [team.bot for team in teams]
     programs = {
@@ -162,17 +162,17 @@ def send(resources: Resources, cup: str, teams: Sequence[Team]) -> None:
 
 
 def row_of(cup: str) -> str:
-    """Return what the secrets of the entrants of a cup are bound to."""
+    """Return the name that the sealed secrets of a cup's entrants are bound to."""
     return f"championship.{cup}"
 
 
 def is_sent(claim: Claim) -> bool:
-    """Return whether those who play a match were sent: no rows of the hub describe them."""
+    """Return whether the bots of a match were sent, so that no rows of the hub describe them."""
     return not all(seat.bot_id for seat in claim.seats)
 
 
 def guests(resources: Resources, claim: Claim) -> Guests:
-    """Return the bots of a match that were sent.
+    """Return the sent bots of a match.
 
     Raises StoreAway, and Failure if they are not in the store.
     """
@@ -186,7 +186,7 @@ def guests(resources: Resources, claim: Claim) -> Guests:
     names = [seat.name for seat in claim.seats]
     problem = problem_here(resources.settings)
     if problem and any(name in parcel.programs for name in names):
-        # Another machine may isolate and limit them.
+        # Another machine may be able to isolate and limit them.
         raise Failure(f"no programs are run here: {problem}")
     secrets = secrets_of(resources.sealer, cup, parcel)
     return Guests(
@@ -197,7 +197,7 @@ def guests(resources: Resources, claim: Claim) -> Guests:
 
 
 def placeholder(parcel: Parcel, name: str) -> BotSpec:
-    """Return a bot; a program is absent until a player has unpacked it."""
+    """Return a bot, as absent if it is a program that a player has yet to unpack."""
     bot = parcel.bots[name]
     return BotSpec(name, "absent", NOT_UNPACKED) if name in parcel.programs else bot
 
@@ -205,7 +205,7 @@ def placeholder(parcel: Parcel, name: str) -> BotSpec:
 def programs_of(
     objects: ObjectStore, cup: str, parcel: Parcel, names: Iterable[str]
 ) -> Iterator[Program]:
-    """Yield the programs among some bots as players are sent them."""
+    """Yield the programs among the named bots, in the form sent to players."""
     for name in names:
         digest = parcel.programs.get(name)
         if digest is not None:
@@ -214,7 +214,7 @@ def programs_of(
 
 
 def program_in(objects: ObjectStore, key: str, digest: str) -> bytes:
-    """Return the zip of a program; raise Failure unless it is what was sent."""
+    """Return the zip of a program; raise Failure unless it matches its digest."""
     data = objects.get(key)
     if data is None or sha256(data).hexdigest() != digest:
         raise Failure(f"{key} in the store is not what was sent")
@@ -222,25 +222,25 @@ def program_in(objects: ObjectStore, key: str, digest: str) -> bytes:
 
 
 def secrets_of(sealer: Sealer, cup: str, parcel: Parcel) -> dict[str, dict[str, str]]:
-    """Return the secrets of the entrants of a cup by their names."""
+    """Return the secrets of a cup's entrants by bot name."""
     opened = sealer.open(Sealed(parcel.key_id, b64decode(parcel.secrets)), row_of(cup))
     return msgspec.json.decode(opened, type=dict[str, dict[str, str]])
 
 
 def report(claim: Claim) -> str | None:
-    """Return the key of the result that is sent back to who runs the championship.
+    """Return the key of the result to send back to the championship's organiser.
 
-    None for a match between bots of the hub.
+    Returns None for a match between bots of the hub.
     """
     return outcome_key(claim.key, claim.attempt) if is_sent(claim) else None
 
 
 def outcome_of(resources: Resources, key: str, attempt: int) -> Outcome | None:
-    """Return what came of a match, None if it is not in the object store; raise StoreAway."""
+    """Return the result of a match, or None if it is not in the object store; raise StoreAway."""
     data = resources.objects.get(outcome_key(key, attempt))
     return None if data is None else read_outcome(data)
 
 
 def read_outcome(data: bytes) -> Outcome:
-    """Read what came of a match."""
+    """Decode the result of a match."""
     return documents.decode(unpacked(data, LONGEST_LINE), Outcome)

@@ -1,4 +1,4 @@
-"""The workers of a hub as those who play the matches of a championship."""
+"""The workers of a hub as the players of a championship's matches."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from cw.matches.spec import MatchResult
 T = TypeVar("T")
 
 ID: Final = "queue.id"
-"""The file of a championship's folder that says how the hub knows it."""
+"""The file in a championship's folder that holds its id on the hub."""
 
 LOOK: Final = 0.5
-"""Seconds between two looks at what has become of the matches."""
+"""Seconds between two polls for match results."""
 
 OVER: Final = ("done", "failed", "void")
 
@@ -54,10 +54,10 @@ Say = Callable[[str], None]
 
 @contextmanager
 def connected(settings: HubSettings) -> Iterator[Resources]:
-    """Open the hub of these settings while the block runs.
+    """Open the hub of these settings for the duration of the block.
 
-    Raises UsageError for settings that lead to no other process, and Failure where the database or
-    the queue does not answer, or nobody is there to play.
+    Raises UsageError if the settings cannot reach another process, and Failure if the database or
+    the queue does not answer, or no worker is running.
     """
     if settings.is_sqlite:
         raise UsageError("--queue needs a database that the workers can reach: set CW_DATABASE_URL")
@@ -74,13 +74,13 @@ def connected(settings: HubSettings) -> Iterator[Resources]:
 
 
 def slots_of(resources: Resources) -> int:
-    """Return how many matches the workers that live play at the same time."""
+    """Return the number of matches that live workers can play at the same time."""
     with resources.database.reading() as session:
         return upkeep.live_slots(session, resources.clock)
 
 
 def id_of(folder: Path) -> str:
-    """Return how the hub knows the championship of a folder: 16 hexadecimal digits, made once."""
+    """Return the hub's id for the championship in a folder: 16 hexadecimal digits, created once."""
     file = folder / ID
     if not file.exists():
         write_whole(file, token_hex(8).encode())
@@ -94,14 +94,14 @@ def id_of(folder: Path) -> str:
 
 @dataclass(slots=True)
 class Pending:
-    """A match that the championship waits for."""
+    """A match that the championship awaits."""
 
     over: asyncio.Future[SentMatch]
     note: Note
     is_noted: bool = False
 
     def take(self, status: SentMatch) -> None:
-        """Take in how it stands."""
+        """Process a new status of the match."""
         if status.state == "in_progress" and not self.is_noted:
             self.is_noted = True
             self.note(None)
@@ -110,15 +110,15 @@ class Pending:
 
 
 class HubPlayers:
-    """The workers of a hub, wherever they are: they play a cup, which is followed here."""
+    """The workers of a hub, on any machine: they play a cup, and this class tracks its progress."""
 
     def __init__(
         self, resources: Resources, journal: Journal, teams: Sequence[Team], room: int, say: Say
     ) -> None:
         """Send the entrants, and open their cup.
 
-        `say` is told what keeps matches from being played. Raises UsageError for programs that
-        cannot be sent, and StoreAway.
+        `say` receives the problems that keep matches from being played. Raises UsageError if a
+        program cannot be sent, and StoreAway.
         """
         self.room = room
         self.lanes = max(1, slots_of(resources))
@@ -137,17 +137,17 @@ class HubPlayers:
                     session, resources.clock, self._slug, journal.settings, values
                 )
                 self._known = sent.open_keys(session, self._cup)
-            # Where the queue is away, the next tick sends them.
+            # If the queue is down, the next tick sends them.
             send_of(resources, self._cup)
 
     def is_known(self, match: str) -> bool:
-        """Return whether a match was open when this run began."""
+        """Return whether a match was already open when this run began."""
         return key_of(self._slug, match) in self._known
 
     async def play(self, job: Job, note: Note) -> MatchResult | MatchFailure | None:
-        """Wait for a match; None if it was called off before it began.
+        """Wait for the result of a match; return None if it was called off before it began.
 
-        While the database or the store is away, wait: what is played is not lost.
+        If the database or the store is down, keep waiting: results are not lost.
         """
         key = key_of(self._slug, job.spec.id)
         pending = self._pending[key] = Pending(asyncio.get_running_loop().create_future(), note)
@@ -159,7 +159,7 @@ class HubPlayers:
         return await self._patiently(partial(self._outcome, status))
 
     def _outcome(self, status: SentMatch) -> MatchResult | MatchFailure:
-        """Return what has come of a match that is over."""
+        """Return the result of a match that is over."""
         if status.state == "void":
             return MatchFailure("failure", f"it was cancelled: {status.reason}")
         outcome = parcels.outcome_of(self._resources, status.key, status.attempt)
@@ -175,7 +175,7 @@ class HubPlayers:
         return outcome.result
 
     async def _look_again_and_again(self) -> None:
-        """Look what has become of the matches; what goes wrong is told to all who wait."""
+        """Poll the state of awaited matches; pass an error on to every waiting call."""
         while True:
             await asyncio.sleep(LOOK)
             waiting = [key for key, match in self._pending.items() if not match.over.done()]
@@ -192,13 +192,13 @@ class HubPlayers:
                 self._give_up(set(waiting) - {status.key for status in statuses})
 
     def _give_up(self, unplanned: Collection[str]) -> None:
-        """Wait no more for matches that were never planned, as the cup is stopped."""
+        """Stop waiting for matches that were never planned because the cup was stopped."""
         for key in unplanned:
             if not self._pending[key].over.done():
                 self._pending[key].over.set_result(SentMatch(0, key, "void", 0, None))
 
     def _look(self, waiting: Sequence[str]) -> list[SentMatch]:
-        """Return how matches stand; where no more are wanted, those that wait are called off."""
+        """Return the state of matches; when stopping, first call off those that wait."""
         clock = self._resources.clock
         if self._stopping:
             with self._resources.database.writing() as session:
@@ -211,7 +211,7 @@ class HubPlayers:
         return statuses
 
     async def _patiently(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns in a thread, as soon as database and store are there."""
+        """Return what `work` returns in a thread; retry until database and store are available."""
         while True:
             try:
                 return await asyncio.to_thread(work)
@@ -224,21 +224,21 @@ class HubPlayers:
             await asyncio.sleep(LOOK)
 
     def _tell(self, problem: str) -> None:
-        """Say what keeps matches from being played, once as long as it lasts."""
+        """Report what keeps matches from being played, once per problem."""
         if problem and problem != self._problem:
             self._say(f"{problem}; the championship waits")
         self._problem = problem
 
     def stop(self) -> None:
-        """Call off what no worker has begun, with the next look."""
+        """Call off all matches that no worker has begun, at the next poll."""
         self._stopping = True
 
     def warnings(self) -> Sequence[str]:
-        """Return nothing: workers write their warnings into their own logs."""
+        """Return nothing: workers write warnings to their own logs."""
         return ()
 
     async def close(self) -> None:
-        """Call off all that is not over; where that fails, the next run takes it over."""
+        """Call off all unfinished matches; if that fails, the next run takes them over."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)

@@ -1,7 +1,7 @@
-"""Cups of championships that a command runs: opened, looked at, called off.
+"""Cups of championships run by a command: open, query, call off.
 
-The hub plans and plays such a cup as any other; the command follows it, and appends how matches
-ended to a journal of its own.
+The hub plans and plays such a cup like any other; the command follows it, and appends match
+results to its own journal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ACTOR: Final = "championship"
 
 
 class SentMatch(NamedTuple):
-    """How a match stands."""
+    """The state of a match."""
 
     id: int
     key: str
@@ -46,9 +46,9 @@ def open_cup(
     settings: ChampionshipSettings,
     values: Mapping[str, Any],
 ) -> int:
-    """Make the cup of a championship, with the values of `settings_for`, or take it up again.
+    """Create the cup of a championship with the values of `settings_for`, or resume it.
 
-    Returns its id. What was called off or has failed is played again.
+    Returns its id. Matches that were called off or have failed are played again.
     """
     cup = competitions.find(session, NAME, slug) or competitions.new(
         session,
@@ -71,7 +71,7 @@ def open_cup(
 def settings_for(
     settings: ChampionshipSettings, teams: Sequence[Team], most: int
 ) -> dict[str, Any]:
-    """Return the settings of the cup of a championship, with at most so many open matches."""
+    """Return the cup settings of a championship, with at most `most` open matches."""
     numbers = {
         "groups": settings.groups,
         "players": settings.players,
@@ -88,29 +88,29 @@ def settings_for(
 
 
 def public_spec(bot: BotSpec) -> str | None:
-    """Return what kind of a bot it is, as far as that is nobody's secret."""
+    """Return the kind of a bot, without anything secret."""
     if is_program(bot):
         return PROGRAM
     return f"{BUILTIN}{bot.target}" if bot.kind == "builtin" else None
 
 
 def statuses(session: Session, cup: int, keys: Collection[str]) -> list[SentMatch]:
-    """Return how those of some matches stand that are planned."""
+    """Return the state of those of the given matches that are planned."""
     query = select(Match.id, Match.key, Match.state, Match.attempt, Match.reason)
     rows = session.execute(query.where(Match.competition_id == cup, Match.key.in_(keys)))
     return [SentMatch(*row) for row in rows]
 
 
 def open_keys(session: Session, cup: int) -> set[str]:
-    """Return the keys of the matches of a cup that are not over."""
+    """Return the keys of a cup's unfinished matches."""
     query = select(Match.key).where(Match.competition_id == cup, Match.state.in_(OPEN))
     return set(session.scalars(query))
 
 
 def stop(session: Session, clock: Clock, cup: int, *, with_played: bool = False) -> None:
-    """Plan no more matches of a cup, and call off those that wait, and if wanted those played.
+    """Stop planning matches of a cup, and void those waiting, and with `with_played` those running.
 
-    Who plays one finds that it is not theirs any more, and stops. Twice: the same.
+    Idempotent. A worker that has lost its match notices, and stops.
     """
     if competitions.lock(session, cup).state == "running":
         competitions.set_state(session, clock, cup, "paused", ACTOR)

@@ -1,4 +1,4 @@
-"""How a cup is played: which contest of `cw.league`, between which bots of people."""
+"""The settings of a cup: a contest of `cw.league`, and the users' bots that take part."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from cw.league.fixtures import Fixture
 NAME: Final = "cup"
 
 USUAL: Final = "round-robin"
-"""The contest of a cup that does not say another one."""
+"""The default contest of a cup."""
 
 NUMBERS: Final = ("groups", "players", "rounds")
 
 MOST_OPEN: Final = 256
-"""Matches of a cup that are open at the same time, unless it says another number."""
+"""Default limit of a cup's open matches."""
 
 
 def settings_of(cup: CompetitionFacts) -> ChampionshipSettings:
-    """Return how a cup is played; raise UsageError for what cannot be.
+    """Return the settings of a cup; raise UsageError if they are invalid.
 
-    Its bots are in the order in which they were entered, the strongest first.
+    Its bots are in order of entry, strongest first.
     """
     values = {name: value for name, value in cup.settings.items() if name != SINCE}
     contest = values.pop("contest", USUAL)
@@ -61,7 +61,7 @@ def settings_of(cup: CompetitionFacts) -> ChampionshipSettings:
 
 
 def number(name: str, value: Any) -> int | None:
-    """Return a whole number above 0, None for none; raise UsageError for anything else."""
+    """Return a number from 1 to 1000, or None for None; raise UsageError for anything else."""
     if value is None:
         return None
     text = str(value)
@@ -73,16 +73,16 @@ def number(name: str, value: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many matches of a cup are open at the same time."""
+    """Limits on the open matches of a cup."""
 
     at_once: int
     of_each: int | None
-    """Of a bot for which nothing else is said; None: any number."""
+    """For bots without a limit of their own; None: unlimited."""
     parallel: Mapping[str, int]
-    """Of bots for which something else is said."""
+    """Limits of individual bots."""
 
     def allow(self, fixture: Fixture, busy: Mapping[str, int]) -> bool:
-        """Return whether all who play in a fixture may play one more match."""
+        """Return whether every player of a fixture may play one more match."""
         most = (self.parallel.get(name, self.of_each) for name in fixture.players)
         return all(
             limit is None or busy[name] < limit
@@ -91,15 +91,15 @@ class Limits:
 
 
 def limits_of(cup: CompetitionFacts) -> Limits:
-    """Return the limits of a cup: bots of people play one match of it at a time."""
+    """Return the limits of a cup; users' bots play one match of it at a time."""
     of_each = None if "entrants" in cup.settings else 1
     return Limits(cup.settings.get("at_once", MOST_OPEN), of_each, cup.settings.get("parallel", {}))
 
 
 def seats_of(session: Session, cup: CompetitionFacts) -> Mapping[str, Seat]:
-    """Return who plays, by name: bots of people, or those that a championship has sent.
+    """Return the seats by name: users' bots, or bots sent by a championship.
 
-    Raises UsageError for a name that no bot of the game has.
+    Raises UsageError for a name without a bot of this game.
     """
     if "entrants" in cup.settings:
         return {name: Seat(name, spec=spec) for name, spec in cup.settings["entrants"].items()}
@@ -118,7 +118,7 @@ def seats_of(session: Session, cup: CompetitionFacts) -> Mapping[str, Seat]:
 
 
 def check(session: Session, cup: CompetitionFacts) -> None:
-    """Raise UsageError unless a cup can be played as it is set."""
+    """Raise UsageError unless a cup can be played with its settings."""
     settings = settings_of(cup)
     seats_of(session, cup)
     settings.check()

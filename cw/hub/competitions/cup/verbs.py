@@ -1,7 +1,7 @@
-"""Cups between bots of people: matches are planned as the contest asks for them.
+"""Cups between users' bots: matches are planned as the contest requires them.
 
-A contest is a function of its results, so a cup keeps nothing else: which fixtures are due, and how
-it stands, is asked anew of the matches that are over.
+A contest is a function of its results, so a cup stores nothing else: due fixtures and standings
+are computed anew from the finished matches.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from cw.hub.store.tables import Competition, CompetitionState, Match, MatchParti
 from cw.league.fixtures import Fixture, Result, open_fixtures
 
 FAULT: Final = "see the page of the match"
-"""What is told of a fault: more is for the owner of the bot."""
+"""Public description of a fault; only the owner of the bot sees more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cup:
-    """A cup, and its matches."""
+    """A cup with its matches."""
 
     facts: CompetitionFacts
     settings: ChampionshipSettings
     matches: Mapping[str, Match]
-    """By their keys."""
+    """Matches by key."""
     seats: Mapping[int, Sequence[MatchParticipant]]
-    """By the id of a match its seats, in their order."""
+    """The seats of each match, in order, by match id."""
 
     @classmethod
     def of(cls, session: Session, facts: CompetitionFacts) -> Cup:
-        """Read a cup; raise UsageError for settings that cannot be."""
+        """Read a cup; raise UsageError if its settings are invalid."""
         matches = session.scalars(select(Match).where(Match.competition_id == facts.id)).all()
         query = (
             select(MatchParticipant)
@@ -67,11 +67,11 @@ class Cup:
         return cls(facts, settings_of(facts), {match.key: match for match in matches}, seats)
 
     def match_of(self, fixture: Fixture) -> Match | None:
-        """Return the match of a fixture, None if none was planned."""
+        """Return the match of a fixture, or None if none is planned."""
         return self.matches.get(key_of(self.facts.slug, stem_of(fixture)))
 
     def played(self) -> Played:
-        """Return the matches that are over, as far as the contest leads to them."""
+        """Return the finished matches, as far as the contest reaches them."""
         lines, contest = self.settings.lines(), self.settings.contest()
         results: dict[Fixture, Result] = {}
         entries: list[Entry] = []
@@ -85,7 +85,7 @@ class Cup:
         return Played(tuple(entries), results, lines)
 
     def entry_of(self, fixture: Fixture) -> Entry | None:
-        """Return the match of a fixture as a championship keeps it, None unless it is over."""
+        """Return the match of a fixture as a championship entry, or None unless it is over."""
         match = self.match_of(fixture)
         return (
             entry_of(fixture, match, self.seats[match.id])
@@ -94,7 +94,7 @@ class Cup:
         )
 
     def due(self, played: Played) -> list[Fixture]:
-        """Return the fixtures that can be played and have no match yet."""
+        """Return the playable fixtures that have no match yet."""
         rounds = self.settings.contest().rounds(played.results)
         return [
             fixture
@@ -103,7 +103,7 @@ class Cup:
         ]
 
     def next_of(self, due: Sequence[Fixture]) -> list[Fixture]:
-        """Return those of the fixtures that are due for which there is room, in their order."""
+        """Return the due fixtures that fit within the limits, in order."""
         limits = limits_of(self.facts)
         busy = Counter(
             seat.name
@@ -121,7 +121,7 @@ class Cup:
 
 
 def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) -> Entry:
-    """Return a match that is over; who is not ranked stands behind all others."""
+    """Return a finished match as an entry; unranked seats come last."""
     last = max((seat.rank for seat in seats if seat.rank is not None), default=0) + 1
     return Entry(
         fixture.stage,
@@ -145,7 +145,7 @@ def entry_of(fixture: Fixture, match: Match, seats: Sequence[MatchParticipant]) 
 
 
 def plan(session: Session, clock: Clock) -> None:
-    """Plan the matches that are due in all cups that run. Twice, by two at once: each once."""
+    """Plan the due matches of all running cups. Idempotent, also when called concurrently."""
     running = select(Competition.id).where(
         Competition.format == NAME, Competition.state == "running"
     )
@@ -154,9 +154,9 @@ def plan(session: Session, clock: Clock) -> None:
 
 
 def plan_cup(session: Session, clock: Clock, competition: int) -> None:
-    """Plan the matches that are due in a cup; it is over when there are none any more.
+    """Plan the due matches of a cup, and end it once there are none left.
 
-    Whoever else plans waits, and then finds them planned.
+    Concurrent callers wait, then find the matches planned.
     """
     row = competitions.lock(session, competition)
     if row.state != "running":
@@ -172,7 +172,7 @@ def plan_cup(session: Session, clock: Clock, competition: int) -> None:
 def plan_match(
     session: Session, clock: Clock, cup: Cup, fixture: Fixture, seats: Mapping[str, Seat]
 ) -> None:
-    """Make the row of the match of a fixture. Twice: once."""
+    """Create the row of a fixture's match. Idempotent."""
     planning.plan(
         session,
         clock,
@@ -189,10 +189,10 @@ def plan_match(
 
 
 def seed_of(cup: Cup, fixture: Fixture) -> int | None:
-    """Return the seed of the match of a fixture; None: it is drawn.
+    """Return the seed of a fixture's match, or None to draw one.
 
-    Both matches of a meeting have the same. Where people's bots play a game with hidden
-    information, the replay of the first one would show them what the second one hides.
+    Both matches of a meeting share their seed, except between users' bots in games with hidden
+    information: there, the replay of the first would show what the second hides.
     """
     is_of_people = "entrants" not in cup.facts.settings
     if is_of_people and cup.facts.game in games_with_hidden_information():
@@ -204,26 +204,26 @@ def seed_of(cup: Cup, fixture: Fixture) -> int | None:
 
 
 def claim(session: Session, claim: Claim) -> Claim:
-    """Note that the pages of a cup show something else now."""
+    """Mark the pages of a cup as changed."""
     touch(session, claim)
     return claim
 
 
 def hold(session: Session, claim: Claim) -> None:
-    """Hold the cup of a match until the end of the transaction."""
+    """Lock the cup of a match until the end of the transaction."""
     if claim.competition_id is not None:
         competitions.lock(session, claim.competition_id)
 
 
 def finish(session: Session, clock: Clock, claim: Claim, _: Sequence[BattleResult]) -> None:
-    """Plan what the result of a match makes due."""
+    """Plan the matches that a result makes due."""
     if claim.competition_id is not None:
         touch(session, claim)
         plan_cup(session, clock, claim.competition_id)
 
 
 def touch(session: Session, claim: Claim) -> None:
-    """Raise the revision of the cup of a match."""
+    """Increment the revision of a match's cup."""
     session.execute(
         update(Competition)
         .where(Competition.id == claim.competition_id)
@@ -231,7 +231,7 @@ def touch(session: Session, claim: Claim) -> None:
     )
 
 
-# What the operator does
+# Operator actions
 
 
 def change(
@@ -241,7 +241,7 @@ def change(
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
-    """Keep settings of a cup that has not begun; raise UsageError for what cannot be."""
+    """Change settings of a cup that has not begun; raise UsageError if they are invalid."""
     begun = select(Match.id).where(Match.competition_id == cup.id).limit(1)
     if session.scalar(begun) is not None:
         raise UsageError(f"the cup {cup.slug} has begun, so its settings stay as they are")
@@ -256,9 +256,9 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Let a cup be planned, run, pause or be over.
+    """Set a cup's state.
 
-    Raises UsageError for one that cannot be played.
+    Raises UsageError if it cannot be played.
     """
     if cup.state == "over":
         raise UsageError(f"the cup {cup.slug} is over")

@@ -1,4 +1,4 @@
-"""What the API answers of daily games: which were played, and who ranked where."""
+"""Daily games in the API: which were played, and their rankings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_GAME: Final = "There is no such daily game."
 
 
 class DailyQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which daily games are wanted."""
+    """Selects daily games."""
 
     game: Annotated[Name, Meta(description="The game that is played.")] = GAME
     limit: Limit = 50
@@ -35,7 +35,7 @@ class DailyQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class RankingQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which rows of the ranking of a daily game are wanted."""
+    """Selects rows of a daily game's ranking."""
 
     game: Annotated[Name, Meta(description="The game that is played.")] = GAME
     match: Annotated[
@@ -49,7 +49,7 @@ class RankingQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class DailyGame(Struct, frozen=True, kw_only=True):
-    """A daily game that was played: `at` is the time at which it was due."""
+    """A finished daily game; `at` is the time at which it was due."""
 
     match_id: str
     at: datetime
@@ -58,7 +58,7 @@ class DailyGame(Struct, frozen=True, kw_only=True):
 
 
 class RankingRow(Struct, frozen=True, kw_only=True):
-    """A row of a ranking; `username` is null where the account was deleted."""
+    """A row of a ranking; `username` is null if the account was deleted."""
 
     position: int
     rank: int
@@ -69,7 +69,7 @@ class RankingRow(Struct, frozen=True, kw_only=True):
 
 
 def competition_or_404(reading: Reading, game: str) -> CompetitionFacts:
-    """Return the daily competition of a game; answer 404 if there is none."""
+    """Return the daily competition of a game; abort with 404 if there is none."""
     facts = rankings.competition_of(reading, game)
     if facts is None or not is_shown(facts):
         abort(404, NO_COMPETITION)
@@ -77,7 +77,7 @@ def competition_or_404(reading: Reading, game: str) -> CompetitionFacts:
 
 
 def game_or_404(reading: Reading, game: str, match_id: str) -> Game:
-    """Return a daily game, the last one without a name; answer 404 if there is none."""
+    """Return a daily game, by default the last one; abort with 404 if there is none."""
     facts = competition_or_404(reading, game)
     around = rankings.find(reading, facts.id, match_id) or abort(404, NO_GAME)
     return around.game
@@ -85,7 +85,7 @@ def game_or_404(reading: Reading, game: str, match_id: str) -> Game:
 
 @routes.add("GET", "/daily-games")
 def daily_games(query: DailyQuery) -> List[DailyGame]:
-    """Return the daily games of a game that were played, the latest first."""
+    """Return the finished daily games of a game, latest first."""
     with one_reading() as reading:
         facts = competition_or_404(reading, query.game)
         before = game_or_404(reading, query.game, query.after) if query.after else None
@@ -96,13 +96,13 @@ def daily_games(query: DailyQuery) -> List[DailyGame]:
 
 
 def daily_game(game: Game) -> DailyGame:
-    """Return a daily game as a document."""
+    """Return a daily game as an API document."""
     return document(DailyGame, game)
 
 
 @routes.add("GET", "/ranking")
 def ranking(query: RankingQuery) -> List[RankingRow]:
-    """Return who ranked where in a daily game, the first first."""
+    """Return the ranking of a daily game, best first."""
     first = int(query.after or 0) + 1
     with one_reading() as reading:
         game = game_or_404(reading, query.game, query.match)
@@ -114,5 +114,5 @@ def ranking(query: RankingQuery) -> List[RankingRow]:
 
 
 def ranking_row(place: Place) -> RankingRow:
-    """Return a row of a ranking as a document."""
+    """Return a row of a ranking as an API document."""
     return document(RankingRow, place)

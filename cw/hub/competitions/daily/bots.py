@@ -1,4 +1,4 @@
-"""The one bot that a user has of End of Codes: set up, and asked whether it is ready."""
+"""A user's single End of Codes bot: its settings and readiness checks."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from cw.hub.store.sealing import Sealed, Sealer
 from cw.hub.store.tables import Bot, BotKind
 
 PROBE: Final = "probe_bot"
-"""The job that asks a bot whether it is ready: told the id of its row."""
+"""The job that checks whether a bot is ready; takes the id of its row."""
 
 FRESH: Final = timedelta(seconds=5)
-"""How old a probe must be for another."""
+"""Minimum age of a probe before the next one."""
 
 LONGEST: Final = 200
-"""Characters that are kept of what a bot says."""
+"""Maximum number of characters kept of a bot's answer."""
 
 ProbeState: TypeAlias = Literal["no_url", "not_probed", "passed", "failed"]
-"""How a bot stands, by its last probe."""
+"""The state of a bot, by its last probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +43,20 @@ class GraderBot:
     kind: BotKind
     endpoint: str
     form: str
-    """How requests to it are encoded: `urlencoded` or `multipart`."""
+    """Encoding of requests to it: `urlencoded` or `multipart`."""
     checks: Sequence[Mapping[str, Any]]
-    """The last probe: each step that was judged, and with the last of them what was seen."""
+    """The steps of the last probe; the last of them includes the observed answer."""
     checked_at: datetime | None
     is_new: bool
-    """Whether it has never been asked, at whatever address."""
+    """Whether it has never been probed at any address."""
     secret: Sealed | None
     secret_row: str
     version: int | None = None
-    """The number of the version of its program that plays; None where none does."""
+    """The version number of the program that plays, or None without a program."""
 
     @property
     def standing(self) -> ProbeState:
-        """How the bot stands."""
+        """The state of the bot."""
         if self.version is not None:
             return "passed"
         if not self.endpoint and self.kind != "program":
@@ -69,13 +69,13 @@ class GraderBot:
 
     @property
     def failure(self) -> str:
-        """What is wrong with it, by its last probe or check; "" for nothing."""
+        """The bot's problem at its last probe or check, or ""."""
         problems = [str(step["problem"]) for step in self.checks if not passes([step])]
         return problems[0] if problems and self.standing == "failed" else ""
 
 
 def mine(user_id: int) -> ColumnElement[bool]:
-    """Return what holds of the bot of a user."""
+    """Return the SQL condition for the bot of a user."""
     is_mine: ColumnElement[bool] = (Bot.user_id == user_id) & (Bot.game == GAME)
     return is_mine & (Bot.status != "RETIRED")
 
@@ -101,17 +101,17 @@ OWN_BOT: Final = (
     .order_by(_BOTS.id)
     .limit(1)
 )
-"""The bot of a user: made once, and of columns alone, as many pages ask it."""
+"""A user's bot. Built once and of columns alone, because many pages run it."""
 
 
 def find(session: Session, user_id: int) -> GraderBot | None:
-    """Return the bot of a user, None before the first visit of its page."""
+    """Return the bot of a user, or None before the first visit of its page."""
     row = session.execute(OWN_BOT, {"user": user_id}).one_or_none()
     return None if row is None else own(row)
 
 
 def own(row: Bot | Row[*tuple[Any, ...]]) -> GraderBot:
-    """Return a row as its owner sees it."""
+    """Convert a row to the owner's view of a bot."""
     return GraderBot(
         row.id,
         row.bot_id,
@@ -128,9 +128,9 @@ def own(row: Bot | Row[*tuple[Any, ...]]) -> GraderBot:
 
 
 def make(session: Session, clock: Clock, sealer: Sealer, user_id: int, username: str) -> GraderBot:
-    """Make the bot of a user, with a key and without an address. Twice, or by two at once: one.
+    """Create the bot of a user, with a key and without an address. Concurrent callers get one bot.
 
-    One that is there without a key, a built-in strategy, is given one.
+    An existing bot without a key (a built-in strategy) gets one.
     """
     known = session.scalars(select(Bot).where(mine(user_id)).order_by(Bot.id).limit(1)).first()
     if known is not None:
@@ -152,7 +152,7 @@ def make(session: Session, clock: Clock, sealer: Sealer, user_id: int, username:
 
 
 def give_key(row: Bot, sealer: Sealer) -> None:
-    """Give a bot a new key; what was seen with the old one is forgotten."""
+    """Give a bot a new key; discard the checks made with the old one."""
     row.secret_version = (row.secret_version or 0) + 1
     sealed = sealer.seal(secrets.token_hex(16).encode(), f"{row.bot_id}.{row.secret_version}")
     row.secret, row.key_id = sealed.data, sealed.key_id
@@ -160,10 +160,10 @@ def give_key(row: Bot, sealer: Sealer) -> None:
 
 
 def save(session: Session, user_id: int, endpoint: str, form: str) -> bool:
-    """Keep address and encoding; return whether the bot is another now. The last call wins.
+    """Save address and encoding; return whether the bot has changed. The last call wins.
 
-    A program is a web service from now on; its versions stay. What was seen of another address is
-    forgotten.
+    A program becomes a web service, and keeps its versions. If the address changes, earlier checks
+    are discarded.
     """
     row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
     if row is None:
@@ -178,14 +178,14 @@ def save(session: Session, user_id: int, endpoint: str, form: str) -> bool:
 
 
 def renew_key(session: Session, sealer: Sealer, user_id: int) -> None:
-    """Give the bot of a user a new key; each call gives another."""
+    """Give the bot of a user a new key; not idempotent."""
     row = session.scalars(select(Bot).where(mine(user_id)).with_for_update()).first()
     if row is not None:
         give_key(row, sealer)
 
 
 def entrant_to_probe(session: Session, bot: int) -> Entrant | None:
-    """Return a bot as a probe asks it; None for one without an address, or that is out."""
+    """Return a bot to probe, or None if it has no address, or is suspended or retired."""
     row = session.get(Bot, bot)
     if row is None or row.kind != "url" or not row.endpoint or row.user_id is None:
         return None
@@ -195,9 +195,9 @@ def entrant_to_probe(session: Session, bot: int) -> Entrant | None:
 def note_probe(
     session: Session, entrant: Entrant, readiness: Readiness, asked_at: datetime
 ) -> bool:
-    """Keep what a bot has said, if it is still the one that was asked, and nothing newer is known.
+    """Save the result of a probe if the bot is unchanged and no later result is known.
 
-    Twice: the same.
+    Idempotent.
     """
     is_older = or_(Bot.checked_at.is_(None), Bot.checked_at <= asked_at)
     same = (
@@ -223,7 +223,7 @@ def note_probe(
 
 
 def steps_of(readiness: Readiness) -> list[dict[str, Any]]:
-    """Return the steps that were judged; the last one says what was seen."""
+    """Return the completed steps; the last one includes the observed answer."""
     steps: list[dict[str, Any]] = [{"step": name, "ok": True} for name in readiness.passed]
     if readiness.fault is not None:
         failed = {"step": readiness.failed, "ok": False, "problem": readiness.failed}

@@ -1,4 +1,4 @@
-"""Who plays a daily game: the bots that may, those that are ready, and their seats."""
+"""The players of a daily game: eligible bots, ready bots, and their seats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cw.hub.matches.claims import Claim
 from cw.hub.store.tables import Bot, BotVersion, Match, MatchParticipant, User
 
 GAME: Final = "end-of-codes"
-"""The game whose web services are asked whether they are ready.
+"""The game whose web services are checked for readiness.
 
 Programs, and the bots of other games, play if they are ACTIVE.
 """
@@ -33,16 +33,16 @@ SEED_TRIES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A bot that may play, as it is now."""
+    """An eligible bot in its present state."""
 
     bot: int
     user_id: int
     seat: ClaimedSeat
     endpoint: str
     version: int
-    """Of its secret."""
+    """Version of its secret."""
     is_active: bool = True
-    """Whether it was ready when it was asked last."""
+    """Whether it was ready at its last check."""
 
     @property
     def is_asked(self) -> bool:
@@ -51,7 +51,7 @@ class Entrant:
 
 
 def entrants(session: Session, game: str) -> list[Entrant]:
-    """Return the bots that may play a game, by the id of their users."""
+    """Return the bots eligible for a game, by user id."""
     users_now = (User.locked_at.is_(None), User.deleted_at.is_(None))
     rows = session.execute(
         select(Bot, User.id, User.username, BotVersion)
@@ -65,10 +65,10 @@ def entrants(session: Session, game: str) -> list[Entrant]:
 
 
 def may_play(game: str) -> Any:
-    """Return what holds of the bots of a game that may play it.
+    """Return the SQL condition for bots eligible for a game.
 
-    In End of Codes a player is a person, by whose number all know the creatures: the site's own
-    bots, which share one, stay out.
+    In End of Codes a player is a person, whose number identifies the creatures; the site's own
+    bots share one number, so they stay out.
     """
     if game == GAME:
         is_asked = Bot.kind != "program"
@@ -80,7 +80,7 @@ def may_play(game: str) -> Any:
 
 
 def entrant_of(bot: Bot, user_id: int, owner: str, version: BotVersion | None = None) -> Entrant:
-    """Return a bot as it is now, with the version of its program that plays, if any."""
+    """Return a bot as an entrant, with the playing version of its program, if any."""
     seat = claimed_seat(bot, owner=owner, version=version)
     is_active = bot.status == "ACTIVE"
     return Entrant(bot.id, user_id, seat, bot.endpoint, bot.secret_version, is_active)
@@ -88,15 +88,15 @@ def entrant_of(bot: Bot, user_id: int, owner: str, version: BotVersion | None = 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Who of those that were asked plays, and why the others do not."""
+    """The admitted bots, and the refused ones with the reasons."""
 
     ready: Sequence[Entrant]
     refused: Sequence[tuple[Entrant, Mapping[str, Json]]]
-    """With the report of each."""
+    """Each with its report."""
 
 
 def seated(game: str, seed: int, admission: Admission) -> Admission:
-    """Return an admission with as many as the game seats, drawn by a seed."""
+    """Return an admission limited to the seats of the game, drawn by the seed."""
     most = load_game(game).rules.seats.stop - 1
     if len(admission.ready) <= most:
         return admission
@@ -111,14 +111,14 @@ def seated(game: str, seed: int, admission: Admission) -> Admission:
 
 
 def no_seat(user_id: int) -> dict[str, Json]:
-    """Return the report of a bot for which there was no seat."""
+    """Return the report of a bot that got no seat."""
     return report(user_id, 0, None, "", "startup", NO_SEAT)
 
 
 def admit(session: Session, claim: Claim, admission: Admission) -> Claim | None:
-    """Write who plays a game, in place of those of an earlier attempt; return the claim with them.
+    """Write a game's participants, replacing those of an earlier attempt; return the new claim.
 
-    None, and nothing is written, if the game is not this attempt's any more.
+    Returns None, and writes nothing, if the game no longer belongs to this attempt.
     """
     playing = update(Match).where(claims.mine(claim)).values(players=len(admission.ready))
     if not claims.hits(session, playing):
@@ -143,7 +143,7 @@ def admit(session: Session, claim: Claim, admission: Admission) -> Claim | None:
 
 
 def claim_with(claim: Claim, ready: Sequence[Entrant]) -> Claim:
-    """Return a claim with those who play: in End of Codes they and the game have our numbers."""
+    """Return a claim with its participants; in End of Codes, players and game get the hub's ids."""
     seats = tuple(entrant.seat for entrant in ready)
     if claim.game != GAME:
         return replace(claim, seats=seats)
@@ -153,9 +153,9 @@ def claim_with(claim: Claim, ready: Sequence[Entrant]) -> Claim:
 
 
 def playable(claim: Claim) -> Claim:
-    """Return a claim with the first seed from its own on with which the game can begin.
+    """Return a claim with the first playable seed, starting from its own.
 
-    Drawn options may make a game too large for its limits. Raises UsageError where none of many
+    Drawn options may make a game too large for its limits. Raises UsageError if none of many
     seeds fits.
     """
     if claim.game != GAME:

@@ -1,4 +1,4 @@
-"""Daily competitions: everybody plays in one game at a time of day."""
+"""Daily competitions: everybody plays in one game at a set time of day."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def change(
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
-    """Keep settings of a competition; raise UsageError for what cannot be."""
+    """Change settings of a competition; raise UsageError if they are invalid."""
     verbs.read_settings({**facts.settings, **values})
     competitions.set_values(session, clock, facts.id, values, actor)
 

@@ -1,4 +1,4 @@
-"""What the home page and profiles show of daily competitions."""
+"""Daily competitions on the home page and on profiles."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from cw.hub.pages.parts import address_of, part_of_page
 from cw.hub.store.tables import Bot, MatchParticipant, User
 
 PLACES: Final = 3
-"""Places at the top."""
+"""Number of places shown at the top."""
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of the ranking of a competition."""
+    """Return the address of a competition's ranking."""
     if competition.slug == GAME:
         return address_of("ranking.page")
     return address_of("ranking.page", game=competition.slug)
@@ -39,7 +39,7 @@ def next_at(session: Session, clock: Clock, competition: CompetitionFacts) -> da
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:
-    """Return who was first in the last game of a daily competition that somebody is ranked in."""
+    """Return the top places of a daily competition's last ranked game."""
     last = rankings.find(session, competition)
     if last is None:
         return []
@@ -58,13 +58,13 @@ def leaders(session: Session, competition: int) -> Sequence[Place]:
 
 
 def profile_part(session: Session, user_id: int, username: str) -> Markup:
-    """Return the graph of the ranks of a user."""
+    """Return the rank graph of a user."""
     graph = graph_of(session, GAME, user_id)
     return part_of_page("hub/competitions/daily/profile.html", graph=graph, username=username)
 
 
 def profile_line(session: Session, user_id: int) -> tuple[str, str]:
-    """Return what the rank of a user in the last game is called, and what it is."""
+    """Return the label and the value of a user's rank in the last game."""
     rank = lookup.last_rank(session, user_id)
     return "Last game ranking", "did not play" if rank is None else str(rank)
 
@@ -75,6 +75,6 @@ def profile_head() -> Markup:
 
 
 def settings_part(session: Session, user_id: int) -> Markup:
-    """Return how the bot of a player in the daily competition stands."""
+    """Return the settings card of a player's daily bot."""
     bot = bots.find(session, user_id)
     return part_of_page("hub/competitions/daily/settings_card.html", bot=bot)

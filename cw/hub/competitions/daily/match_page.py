@@ -1,4 +1,4 @@
-"""What the page of a match shows of a daily game: its ranking, and the games before and after."""
+"""The match page of a daily game: its ranking, and the games before and after."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ DELETED: Final = "deleted player"
 
 
 def title(at: datetime) -> str:
-    """Return what a game is called that was due at a moment."""
+    """Return the title of a game by its due time."""
     return f"Game of {at:%Y-%m-%d %H:%M} UTC"
 
 
 def words(match: MatchView) -> str | None:
-    """Say that a game goes on, whatever its state; None once it is over."""
+    """Return the status text of an open game, or None once it is over."""
     return RUNNING if match.state in OPEN else None
 
 
 def neighbours(reading: Reading, match: MatchView) -> Neighbours | None:
-    """Return a game that is over, with those before and after it; None for one that is not."""
+    """Return a finished game with its neighbours, or None if it is not finished."""
     if match.kind.name != FORMAT or match.competition_id is None or match.state != "done":
         return None
     return rankings.find(reading, match.competition_id, match.match_id)
 
 
 def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
-    """Return the way to the ranking of a game that is over, and to other games."""
+    """Return links from a finished game to its ranking and its neighbours."""
     around = neighbours(reading, match)
     if around is None:
         return NO_PART
@@ -55,7 +55,7 @@ def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
 
 @lru_cache(maxsize=256)
 def drawn(_root: str, game: str, around: Neighbours, _minute: int) -> MatchPart:
-    """Return the part of a game with those around it, remembered for a minute."""
+    """Return the part of a game between its neighbours; cached for a minute."""
     match_id = around.game.match_id
     more = {} if game == GAME else {"game": game}
     values = {"match_id": match_id, "around": around, "more": more}
@@ -69,7 +69,7 @@ def drawn(_root: str, game: str, around: Neighbours, _minute: int) -> MatchPart:
 
 @routes.get("/match/<int:gameid>")
 def of_game(gameid: int) -> ResponseReturnValue:
-    """Lead to the page of a game by the number that bots are told."""
+    """Redirect to the page of a game by the number that bots receive."""
     with one_reading() as reading:
         name = name_of_game(reading, gameid)
     if name is None:
@@ -79,7 +79,7 @@ def of_game(gameid: int) -> ResponseReturnValue:
 
 @routes.get("/match/<match_id>/people")
 def people(match_id: str) -> Response:
-    """Return who played a game, for the viewer; 304 if that is known."""
+    """Return the players of a game for the viewer, or 304 if unchanged."""
     match = find(match_id)
     with one_reading() as reading:
         around = neighbours(reading, match)

@@ -1,4 +1,4 @@
-"""The daily games that were played lately, for the feed of the site."""
+"""Recent daily games, for the site's feed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cw.hub.store.tables import Competition, Match, MatchParticipant
 
 
 def news(session: Session) -> Iterator[NewsItem]:
-    """Give the latest games with who won them."""
+    """Yield the latest games with their winners."""
     games = (
         select(Match.id, Match.match_id, Match.at, Match.players, Competition.title.label("name"))
         .join(Competition, Competition.id == Match.competition_id)
@@ -34,7 +34,7 @@ def news(session: Session) -> Iterator[NewsItem]:
 
 
 def winners_of(session: Session, match: int) -> str:
-    """Say who is first in a game, by the id of its row."""
+    """Name the winners of a game, by the id of its row."""
     first = (MatchParticipant.match_id == match, MatchParticipant.rank == 1)
     names = session.scalars(select(MatchParticipant.name).where(*first).limit(2)).all()
     if len(names) == 1:

@@ -1,4 +1,4 @@
-"""The Ranking page: what is played and when, and who ranked where in a daily game."""
+"""The Ranking page: schedule and rankings of daily games."""
 
 from __future__ import annotations
 
@@ -48,26 +48,26 @@ NOBODY_WON: Final = {
     "all_dead": "none, the last players died together",
     "round_cap": "none, round limit reached",
 }
-"""What stands in place of the winner, by how a game ended."""
+"""Texts in place of the winner, by the reason that ended a game."""
 
 
 def wanted_game() -> str:
-    """Return the game whose ranking is asked for."""
+    """Return the requested game."""
     return request.args.get("game", GAME)
 
 
 def is_of_bots() -> bool:
-    """Return whether rows are of bots, of which players of that game may have several."""
+    """Return whether rows show bots rather than players, as a player may have several bots."""
     return wanted_game() != GAME
 
 
 def more() -> dict[str, str]:
-    """Return what addresses of these pages say beside the rest: the game, if it is another one."""
+    """Return extra query parameters for links: the game, unless it is the default."""
     return {"game": wanted_game()} if is_of_bots() else {}
 
 
 def competition(session: Any) -> CompetitionFacts | None:
-    """Return the competition that is asked for; answer 404 for one that is not there."""
+    """Return the requested competition; abort with 404 if it is missing."""
     facts = rankings.competition_of(session, wanted_game())
     if facts is not None and not is_shown(facts):
         facts = None
@@ -77,7 +77,7 @@ def competition(session: Any) -> CompetitionFacts | None:
 
 
 def neighbours(session: Any, facts: CompetitionFacts | None) -> Neighbours | None:
-    """Return the game that is asked for, or the last; answer 404 for one that is not shown."""
+    """Return the requested game, or the last one; abort with 404 if it is not shown."""
     name = request.args.get("match", "")
     around = None if facts is None else rankings.find(session, facts.id, name)
     if name and around is None:
@@ -86,7 +86,7 @@ def neighbours(session: Any, facts: CompetitionFacts | None) -> Neighbours | Non
 
 
 def chosen_country() -> str:
-    """Return the country that is asked for, else the one that is remembered; "" for all."""
+    """Return the requested country, or the remembered one; "" for all."""
     country = request.args.get("country", "")
     code = country if country == EVERYWHERE or country in COUNTRIES else ""
     code = code or (request.cookies.get(COOKIE, "") if not country else "")
@@ -94,7 +94,7 @@ def chosen_country() -> str:
 
 
 def remember_country(answer: Response) -> Response:
-    """Let a choice that was just made be remembered."""
+    """Store a newly chosen country in a cookie."""
     country = request.args.get("country", "")
     if country == EVERYWHERE or country in COUNTRIES:
         secure = request.is_secure
@@ -106,7 +106,7 @@ def remember_country(answer: Response) -> Response:
 
 @routes.get("/ranking")
 def page() -> ResponseReturnValue:
-    """Show the ranking of the last game, or of another."""
+    """Show the ranking of the last game, or of the requested one."""
     site, user = resources(), actor().user
     country = chosen_country()
     viewer = user.user_id if user else None
@@ -145,7 +145,7 @@ def page() -> ResponseReturnValue:
 
 
 def table_of(session: Any, choice: List, viewer: int | None) -> dict[str, Any]:
-    """Return the rows of a table, and the positions that are hidden between them."""
+    """Return the rows of a table, and the hidden positions between them."""
     if viewer is None:
         rows = rankings.places(session, choice, 1, BLOCK)
         return {"rows": rows, "gap": None, "own": None, "number": len(rows)}
@@ -164,21 +164,21 @@ def drawn(places: Sequence[Place], viewer: int | None) -> list[tuple[Place, Mark
 
 @lru_cache(maxsize=4096)
 def row_of(_root: str, place: Place, is_mine: bool, is_of_bots: bool) -> Markup:
-    """Return the HTML of a row, remembered: the rows of the last game are shown again and again."""
+    """Return the HTML of a row; cached, because the rows of the last game are shown often."""
     row = get_template_attribute("hub/competitions/daily/ranking_table.html", "row")
     cells: Markup = row(place, is_mine, is_of_bots)
     return cells
 
 
 def countries_of(session: Any, game: int) -> frozenset[str]:
-    """Return the countries of those who are ranked in a game: of all rows, so not each time."""
+    """Return the countries in a game's ranking; cached, because this reads all rows."""
     codes = polls.recently(f"countries {game}", lambda: " ".join(rankings.countries(session, game)))
     return frozenset(codes.split())
 
 
 @lru_cache(maxsize=256)
 def options_of(countries: frozenset[str], choice: str) -> Markup:
-    """Return the HTML of the countries that can be chosen, by their names; remembered, too."""
+    """Return the HTML of the selectable countries, by name; cached."""
     codes = sorted(countries | {choice} - {""}, key=COUNTRIES.__getitem__)
     options = get_template_attribute("hub/competitions/daily/ranking_table.html", "options")
     part: Markup = options(codes, choice)
@@ -186,7 +186,7 @@ def options_of(countries: frozenset[str], choice: str) -> Markup:
 
 
 def winner_of(session: Any, winners: Neighbours, table: dict[str, Any] | None) -> Place | None:
-    """Return the winner of a game: from the rows at hand, if all are shown."""
+    """Return the winner of a game, from the loaded rows if the table is unfiltered."""
     if winners.game.reason in NOBODY_WON:
         return None
     rows = table["rows"] if table and not chosen_country() else None
@@ -196,7 +196,7 @@ def winner_of(session: Any, winners: Neighbours, table: dict[str, Any] | None) -
 
 @routes.get("/ranking/rows")
 def rows() -> ResponseReturnValue:
-    """Return some rows of a table as HTML."""
+    """Return a range of table rows as HTML."""
     first, last = number_of("from"), number_of("to")
     if not 1 <= first <= last < first + BLOCK:
         abort(400, f"At most {BLOCK} positions are answered at once, from 1 on.")
@@ -212,7 +212,7 @@ def rows() -> ResponseReturnValue:
 
 
 def number_of(name: str) -> int:
-    """Return a number of the query; answer 400 for what is none."""
+    """Return a numeric query parameter; abort with 400 if it is not a number."""
     number = whole_number(request.args.get(name, ""))
     if number is None:
         abort(400, f"{name} must be a number.")
@@ -237,7 +237,7 @@ def calendar() -> ResponseReturnValue:
 
 
 def month_of(text: str) -> date:
-    """Return the first day of a month such as `2026-11`; answer 400 for any other text."""
+    """Return the first day of a month such as `2026-11`; abort with 400 for any other text."""
     first = first_of_month(text)
     if first is None:
         abort(400, "month must be such as 2026-11.")
@@ -246,12 +246,12 @@ def month_of(text: str) -> date:
 
 @routes.get("/ranking/now")
 def now() -> Response:
-    """Return what is going on, for the scripts of pages; 304 if that is known."""
+    """Return the current state for page scripts, or 304 if unchanged."""
     return polls.answer(f"ranking {wanted_game()}", going_on)
 
 
 def going_on() -> Polled:
-    """Find out what is going on."""
+    """Look up the current state."""
     with one_reading() as reading:
         facts = competition(reading)
         coming = facts and rankings.upcoming(reading, resources().clock, facts)

@@ -1,4 +1,4 @@
-"""Asks bots whether they are ready: one for its owner, or all before a daily game."""
+"""Readiness checks of bots: one for its owner, or all before a daily game."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ NOT_ASKED: Final = "The host of your bot was asked too often in the last hour"
 
 
 def probe_bot(resources: Resources, bot: int, owner: str = "", visitor: str = "") -> None:
-    """Ask one bot; the job `probe_bot`.
+    """Probe one bot; the job `probe_bot`.
 
-    Twice: asked twice. Late: what is not the bot's any more is not written. `owner` and `visitor`
-    are those who may have the next one asked afterwards.
+    Not idempotent: a repeated job probes again. A result is dropped if the bot has changed
+    meanwhile. Afterwards `owner` and `visitor` may request their next probe.
     """
     try:
         probe_now(resources, bot)
@@ -36,7 +36,7 @@ def probe_bot(resources: Resources, bot: int, owner: str = "", visitor: str = ""
 
 
 def probe_now(resources: Resources, bot: int) -> None:
-    """Ask one bot, and write what it says."""
+    """Probe one bot, and save the result."""
     asked_at = resources.clock()
     with resources.database.reading() as session:
         entrant = grader_bots.entrant_to_probe(session, bot)
@@ -48,14 +48,14 @@ def probe_now(resources: Resources, bot: int) -> None:
 def write(
     resources: Resources, answered: Sequence[tuple[Entrant, Readiness]], asked_at: datetime
 ) -> None:
-    """Write what bots have said, where they are still those that were asked."""
+    """Save the results of bots that are unchanged since they were asked."""
     with resources.database.writing() as session:
         for entrant, answer in answered:
             grader_bots.note_probe(session, entrant, answer, asked_at)
 
 
 def answers(resources: Resources, entrants_of_game: Sequence[Entrant]) -> Sequence[Readiness]:
-    """Return what bots say, all asked at once."""
+    """Ask all bots at once, and return their answers."""
     if not entrants_of_game:
         return []
     names = [str(number) for number in range(len(entrants_of_game))]
@@ -79,9 +79,9 @@ def answers(resources: Resources, entrants_of_game: Sequence[Entrant]) -> Sequen
 
 
 async def admit(resources: Resources, claim: Claim) -> Claim | None:
-    """Ask all who may play a daily game, and write who does; return the claim with them.
+    """Probe all bots eligible for a daily game, and write the participants; return the new claim.
 
-    None if the game is not this attempt's any more.
+    Returns None if the game no longer belongs to this attempt.
     """
     asked_at = resources.clock()
     with resources.database.reading() as session:
@@ -104,7 +104,7 @@ async def admit(resources: Resources, claim: Claim) -> Claim | None:
 
 
 def asked_too_often(resources: Resources, services: Sequence[Entrant]) -> list[Entrant]:
-    """Count the requests to bots that are not active; return those whose hosts had too many."""
+    """Count the requests to inactive bots; return those whose hosts exceed the limit."""
     with resources.database.reading() as session:
         return [
             entrant

@@ -1,4 +1,4 @@
-"""Reports: the first problem of a bot in a game, as the document of End of Codes writes it."""
+"""Reports: a bot's first problem in a game, in the form of the End of Codes document."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from cw.hub.players.messages import SlotResult
 
 
 def report_of(player: int, gameid: int, slot_result: SlotResult) -> dict[str, Json]:
-    """Return the first problem of a bot in a game, as the game's document writes it."""
+    """Return a bot's first problem in a game, in the form of the game's document."""
     fault = slot_result.faults[0]
     error = str(fault["detail"]).partition(":")[0]
     request = error.partition("_")[0]
     turn = fault["turn"] if request == "round" else None
     text = str(fault["detail"]).partition(": ")[2]
     if request == "initiate":
-        # It was ready when it was admitted, and not any more as the game began.
+        # It was ready at admission, but no longer when the game began.
         text = TEXTS[sanity(error).index(False)]
     more = {"expected": fault.get("expected", ""), "actual": fault.get("actual", "")}
     return report(player, gameid, turn, request, fault["kind"], error, text=text, **more)

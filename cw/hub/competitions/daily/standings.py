@@ -1,4 +1,4 @@
-"""Daily games as pages show them: which there were, who ranked where, and how bots behaved."""
+"""Daily games for pages: their list, rankings, and the behaviour of bots."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from cw.hub.matches.interruptions import OPEN
 from cw.hub.store.tables import Bot, Friend, Match, MatchParticipant, User
 
 BLOCK: Final = 10
-"""Positions at the top of a ranking, and those that a gap opens by."""
+"""Number of positions at the top of a ranking, and revealed at a time in a gap."""
 
 AROUND: Final = 11
-"""Positions around one's own."""
+"""Number of positions around the user's own."""
 
 EARLIER: Final = 30
-"""Games in the list of how a bot has behaved."""
+"""Number of games in the list of a bot's behaviour."""
 
-# Statements are made once, and of columns alone: that takes most of the time of a page. What they
-# are asked with stands in them by its name.
+# Statements are built once, and of columns alone: building them takes most of the time of a page.
+# Their parameters are named.
 
 _BOTS = Bot.__table__
 _MATCHES, _SEATS = Match.__table__, MatchParticipant.__table__
@@ -53,7 +53,7 @@ _USERS, _FRIENDS = User.__table__, Friend.__table__
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A daily game that is shown: it is over, and somebody is ranked."""
+    """A shown daily game: it is over, and has a ranking."""
 
     id: int
     match_id: str
@@ -64,7 +64,7 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """A shown game, and those before and after it."""
+    """A shown game with the games before and after it."""
 
     game: Game
     previous: str | None
@@ -76,12 +76,12 @@ class Place:
     """A row of a ranking."""
 
     position: int
-    """From 1, within the list that is shown."""
+    """From 1, within the shown list."""
     rank: int
     score: float
     name: str
     username: str | None
-    """None where the user was deleted."""
+    """None if the user was deleted."""
     user_id: int
     avatar: str | None
     country: str | None
@@ -90,7 +90,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Upcoming:
-    """What is going on: a game that is open, and the next due time."""
+    """The open game, if any, and the next due time."""
 
     running: str | None
     next: datetime | None
@@ -100,14 +100,14 @@ class Upcoming:
 
 
 def is_shown(match: FromClause = _MATCHES) -> ColumnElement[bool]:
-    """Return what holds of the games that are shown."""
+    """Return the SQL condition for shown games."""
     seat = _SEATS.alias()
     ranked = exists().where(seat.c.match_id == match.c.id, seat.c.rank.is_not(None))
     return and_(match.c.kind == daily.FORMAT, match.c.state == "done", ranked)
 
 
 def neighbour(*, is_later: bool) -> ColumnElement[str]:
-    """Return the column with the name of the shown game before or after that of a query."""
+    """Return a column with the name of the shown game before or after a query's game."""
     other = _MATCHES.alias()
     place = (other.c.at, other.c.id)
     here = tuple_(_MATCHES.c.at, _MATCHES.c.id)
@@ -136,7 +136,7 @@ NAMED: Final = WITH_NEIGHBOURS.where(_MATCHES.c.match_id == bindparam("match"))
 LATEST: Final = GAMES.order_by(_MATCHES.c.at.desc(), _MATCHES.c.id.desc()).limit(bindparam("rows"))
 BEFORE: Final = LATEST.where(
     tuple_(_MATCHES.c.at, _MATCHES.c.id)
-    # What stands in a tuple does not take its type from the other side.
+    # Values in a tuple do not take their type from the other side.
     < tuple_(bindparam("at", type_=_MATCHES.c.at.type), bindparam("before", type_=Integer))
 )
 
@@ -154,24 +154,24 @@ AWAITED: Final = union_all(
 
 
 def competition_of(session: Session, game: str) -> CompetitionFacts | None:
-    """Return the daily competition of a game, None if there is none."""
+    """Return the daily competition of a game, or None."""
     return competitions.find(session, daily.FORMAT, game)
 
 
 def game_of(row: Any) -> Game:
-    """Return a row as a game."""
+    """Convert a row to a game."""
     return Game(row.id, row.match_id, row.at, row.reason or "", row.players)
 
 
 def find(session: Session, competition: int, match_id: str = "") -> Neighbours | None:
-    """Return a shown game by its name, or the last one, with its neighbours; None if none is."""
+    """Return a shown game by name, or the last one, with its neighbours; or None."""
     values = {"competition": competition, "match": match_id}
     row = session.execute(NAMED if match_id else LAST, values).one_or_none()
     return None if row is None else Neighbours(game_of(row), row[-2], row[-1])
 
 
 def latest(session: Session, competition: int, number: int, before: Game | None) -> list[Game]:
-    """Return the last shown games, the latest first; those before a game, if one is named."""
+    """Return the last shown games, latest first; with `before`, only games before that one."""
     values: dict[str, Any] = {"competition": competition, "rows": number}
     if before is not None:
         values |= {"at": before.at, "before": before.id}
@@ -180,7 +180,7 @@ def latest(session: Session, competition: int, number: int, before: Game | None)
 
 
 def upcoming(session: Session, clock: Clock, facts: CompetitionFacts) -> Upcoming:
-    """Return what is going on in a competition; of one that is planned, its first due time."""
+    """Return the open game and the next due time; for a planned competition, its first due time."""
     now = clock()
     rows = session.execute(AWAITED, {"competition": facts.id, "now": now}).all()
     running = next((row.match_id for row in rows if row.state in OPEN), None)
@@ -196,18 +196,18 @@ def upcoming(session: Session, clock: Clock, facts: CompetitionFacts) -> Upcomin
 
 
 class List(NamedTuple):
-    """Which list of a game is shown: of all, or of one country."""
+    """A list of a game's seats: all, or those of one country."""
 
     game: int
     country: str = ""
 
 
 WINDOWS: Final = (0, 1)
-"""As many windows as a page shows at once."""
+"""The indexes of the windows that a page shows at once."""
 
 
 def ranked(*columns: ColumnElement[Any], of_country: bool) -> Select[*tuple[Any, ...]]:
-    """Return a query for the seats of a list, in no order: of all, or of one country."""
+    """Return a query for the seats of a list, unordered; optionally of one country."""
     query = select(*columns).where(
         _SEATS.c.match_id == bindparam("game"), _SEATS.c.rank.is_not(None)
     )
@@ -219,7 +219,7 @@ def ranked(*columns: ColumnElement[Any], of_country: bool) -> Select[*tuple[Any,
 
 
 def window(number: int, *, of_country: bool) -> Select[*tuple[Any, ...]]:
-    """Return a query for the seats at some positions of a list."""
+    """Return a query for the seats in a window of a list."""
     seats = _SEATS.c.slot, _SEATS.c.rank, _SEATS.c.score, _SEATS.c.name, _SEATS.c.bot_id
     query = ranked(*seats, of_country=of_country).order_by(_SEATS.c.rank, _SEATS.c.slot)
     rows: BindParameter[int] = bindparam(f"rows{number}")
@@ -245,7 +245,7 @@ def rows_of_list(*, of_country: bool) -> Select[*tuple[Any, ...]]:
 
 
 def standing_in_list(*, of_country: bool) -> Select[*tuple[Any, ...]]:
-    """Return the query for the length of a list, and the position of a user's first bot in it."""
+    """Return a query for the length of a list and the position of a user's first bot."""
     theirs = _SEATS.c.bot_id.in_(
         select(_BOTS.c.id).where(_BOTS.c.user_id == bindparam("viewer")).scalar_subquery()
     )
@@ -280,44 +280,44 @@ COUNTRIES: Final = (
 def places(
     session: Session, wanted: List, first: int, last: int, viewer: int | None = None
 ) -> list[Place]:
-    """Return the rows at some positions of a list, from 1; by rank, then by userid."""
+    """Return the rows at positions `first` to `last` (from 1), by rank, then by userid."""
     return place_rows(session, wanted, [(first, last)], viewer)
 
 
 def place_rows(
     session: Session, wanted: List, windows: Sequence[tuple[int, int]], viewer: int | None
 ) -> list[Place]:
-    """Return the rows within one or two windows of a list, by position, in one statement."""
+    """Return the rows in one or two windows of a list, by position, in one statement."""
     values: dict[str, Any] = {"game": wanted.game, "country": wanted.country, "viewer": viewer or 0}
     for number in WINDOWS:
         first, last = windows[number] if number < len(windows) else (1, 0)
         values |= {f"rows{number}": last - first + 1, f"skipped{number}": first - 1}
     rows = session.execute(ROWS[bool(wanted.country)], values)
     positions = chain.from_iterable(range(first, last + 1) for first, last in windows)
-    # What is beyond the end of the list has no rows.
+    # Positions beyond the end of the list have no rows.
     return [Place(position, *row) for row, position in zip(rows, positions, strict=False)]
 
 
 class OwnPosition(NamedTuple):
-    """How long a list is, and where somebody stands in it."""
+    """The length of a list, and the user's position."""
 
     number: int
     own: int | None
-    """The position; None for who is not in the list."""
+    """The position; None for users not in the list."""
 
 
 def standing(session: Session, wanted: List, user_id: int | None) -> OwnPosition:
-    """Return how long a list is, and the position of a user in it."""
+    """Return the length of a list, and the position of a user."""
     values = {"game": wanted.game, "country": wanted.country, "viewer": user_id or 0}
     number, position = session.execute(STANDING[bool(wanted.country)], values).one()
-    # Who is in the list is not behind themselves: none is before whom the list has not.
+    # A listed user counts themselves, so a count of 0 means that the user is not listed.
     return OwnPosition(number, int(position) if position else None)
 
 
 def windows(number: int, own: int | None) -> list[tuple[int, int]]:
-    """Return the positions that are shown of a list at first: its top, and those around one's own.
+    """Return the positions initially shown: the top of the list, and those around the user's own.
 
-    Windows that touch are one.
+    Adjacent windows are merged.
     """
     top = (1, min(BLOCK, number))
     if own is None or number == 0:
@@ -330,16 +330,16 @@ def windows(number: int, own: int | None) -> list[tuple[int, int]]:
 
 
 def countries(session: Session, game: int) -> list[str]:
-    """Return the codes of the countries of those who are ranked in a game, in no order."""
+    """Return the country codes of a game's ranked players, unordered."""
     return [code for (code,) in session.execute(COUNTRIES, {"game": game}).all()]
 
 
 class Person(NamedTuple):
-    """Who played a game, as the viewer shows them: as they are now, not as they played."""
+    """A player of a game, as shown by the viewer: with present data, not that of the game."""
 
     user_id: int
     name: str | None
-    """None where the user was deleted."""
+    """None if the user was deleted."""
     rank: int
     country: str | None
 
@@ -355,5 +355,5 @@ PEOPLE: Final = (
 
 
 def people(session: Session, game: int) -> list[Person]:
-    """Return all who are ranked in a game, by the number of their seat."""
+    """Return all ranked players of a game, by seat number."""
     return [Person(*row) for row in session.execute(PEOPLE, {"game": game})]

@@ -1,4 +1,4 @@
-"""Daily games: when they are due, how the operator begins one, and what is kept of its end."""
+"""Daily games: their due times, the operator's actions, and what is kept of their results."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ from cw.league.due_times import DueTime
 
 FORMAT: Final = "daily"
 LATE: Final = timedelta(hours=12)
-"""How late a game may begin; what was due earlier is called off."""
+"""The maximum delay of a game; games due earlier are called off."""
 
 
 NO_SETTINGS: Final[Mapping[str, Any]] = {}
 
 
 class GameIsOpen(UsageError):
-    """There is a game that is not over yet."""
+    """Another game is still open."""
 
 
 @dataclass(frozen=True, slots=True)
 class DailySettings:
-    """What is set of a daily competition."""
+    """The settings of a daily competition."""
 
     due: DueTime
     options: Mapping[str, Json]
 
 
 def read_settings(values: Mapping[str, Any]) -> DailySettings:
-    """Return what is set, or the defaults; raise UsageError for what cannot be."""
+    """Return the settings, with defaults; raise UsageError if they are invalid."""
     settings = {"time": "18:00", "zone": "UTC", "options": {}}
     settings |= {name: value for name, value in values.items() if name != competitions.SINCE}
     wrong = [name for name in settings if name not in ("time", "zone", "options")]
@@ -67,7 +67,7 @@ def read_settings(values: Mapping[str, Any]) -> DailySettings:
 
 @cache
 def zones() -> set[str]:
-    """Return the names of all zones; to find them takes a while."""
+    """Return the names of all time zones; cached, because finding them is slow."""
     return available_timezones()
 
 
@@ -83,10 +83,10 @@ def read_time(text: Any) -> time:
 
 
 def plan(session: Session, clock: Clock) -> None:
-    """Make the row of each competition's latest due time, if it has none.
+    """Create the row of each competition's latest due time, if it is missing.
 
-    The unique key makes it one, however many do that. It is called off at once where it is too late
-    for it, or a game is open; earlier due times get no row.
+    A unique key makes this idempotent, also when called concurrently. The game is called off at
+    once if it is too late or another game is open; earlier due times get no row.
     """
     running = select(Competition.id).where(
         Competition.format == FORMAT, Competition.state == "running"
@@ -96,26 +96,25 @@ def plan(session: Session, clock: Clock) -> None:
 
 
 def plan_one(session: Session, clock: Clock, competition: int) -> None:
-    """Make the row of the latest due time of a competition."""
+    """Create the row of a competition's latest due time."""
     now = clock()
     facts = find_running(session, competition)
     if facts is None or facts.since is None:
         return
-    # Only the latest: after a long stop, a week of missed games must not be played one after the
-    # other.
+    # Only the latest: after a long downtime, do not play a week of missed games in a row.
     due = read_settings(facts.settings).due.latest(now)
-    # What was due before the competition was resumed is not caught up with.
+    # Skip what was due before the competition was resumed.
     if due < facts.since:
         return
     if is_planned(session, key_of(facts, due)):
         return
-    # Who else plans, or begins a game, waits here, and then finds what was made meanwhile.
+    # Concurrent planners wait here, then find the row that was made meanwhile.
     competitions.lock(session, competition)
     if is_planned(session, key_of(facts, due)):
         return
     is_free = open_game(session, competition) is None
-    # A row is made even for a game that is called off at once: it says why, and keeps the next tick
-    # from asking again.
+    # Even a game that is called off at once gets a row: it records the reason, and the next tick
+    # skips it.
     game = add_game(session, clock, facts, due)
     if now - due > LATE:
         call_off(session, clock, game, "server_was_down")
@@ -124,7 +123,7 @@ def plan_one(session: Session, clock: Clock, competition: int) -> None:
 
 
 def find_running(session: Session, competition: int) -> CompetitionFacts | None:
-    """Return a competition if it runs."""
+    """Return a competition if it is running, or None."""
     row = session.get(Competition, competition)
     return competitions.facts_of(row) if row is not None and row.state == "running" else None
 
@@ -135,42 +134,42 @@ def key_of(facts: CompetitionFacts, at: datetime) -> str:
 
 
 def is_planned(session: Session, key: str) -> bool:
-    """Return whether there is a row of a game."""
+    """Return whether a game has a row."""
     query = select(Match.id).where(Match.kind == FORMAT, Match.key == key)
     return session.scalar(query) is not None
 
 
 def add_game(session: Session, clock: Clock, facts: CompetitionFacts, at: datetime) -> int:
-    """Make the row of a game; return its id. Twice: the same."""
+    """Create the row of a game; return its id. Idempotent."""
     options = dict(read_settings(facts.settings).options)
     plan_ = Plan(FORMAT, key_of(facts, at), facts.game, (), options, facts.id, at=at)
     return planning.plan(session, clock, plan_)
 
 
 def call_off(session: Session, clock: Clock, game: int, reason: str) -> None:
-    """Call a game off that nobody has claimed."""
+    """Call off a game that no worker has claimed."""
     name = session.scalars(select(Match.match_id).where(Match.id == game)).one()
     interruptions.void(session, clock, name, reason)
 
 
 def open_game(session: Session, competition: int) -> str | None:
-    """Return the name of the game that is not over yet, None if there is none."""
+    """Return the name of the open game, or None."""
     query = select(Match.match_id).where(Match.competition_id == competition, Match.state.in_(OPEN))
     return session.scalar(query.limit(1))
 
 
 def name_of_game(session: Session, gameid: int) -> str | None:
-    """Return the name for people of the game of a number, None if there is none."""
+    """Return the public name of a game by its number, or None."""
     return session.scalar(select(Match.match_id).where(Match.id == gameid, Match.kind == FORMAT))
 
 
-# What the operator does
+# Operator actions
 
 
 def begin_site(session: Session, clock: Clock, _: Mapping[str, Any] = NO_SETTINGS) -> None:
-    """Make the daily competition of End of Codes, and let it run.
+    """Create and start the daily competition of End of Codes.
 
-    Twice, or by two at once: it is there already, and stays as it is.
+    Idempotent, also when called concurrently: an existing competition is left unchanged.
     """
     if competitions.find(session, FORMAT, GAME) is None:
         with suppress(CompetitionTaken):
@@ -181,7 +180,7 @@ def begin_site(session: Session, clock: Clock, _: Mapping[str, Any] = NO_SETTING
 def begin(session: Session, clock: Clock, competition: int) -> str:
     """Plan a game for now; return its name.
 
-    Twice, or by two at once: GameIsOpen, as long as the first one is not over.
+    Raises GameIsOpen while another game is open; of concurrent callers, exactly one succeeds.
     """
     facts = competitions.facts_of(competitions.lock(session, competition))
     name = open_game(session, competition)
@@ -192,7 +191,7 @@ def begin(session: Session, clock: Clock, competition: int) -> str:
 
 
 def skip(session: Session, clock: Clock, competition: int) -> datetime:
-    """Call the next due time off; return it. Twice: the next two."""
+    """Call off the next due time; return it. Not idempotent: a second call skips another."""
     facts = competitions.facts_of(competitions.lock(session, competition))
     due = next(next_due(session, clock, facts))
     call_off(session, clock, add_game(session, clock, facts, due), "skipped")
@@ -200,7 +199,7 @@ def skip(session: Session, clock: Clock, competition: int) -> datetime:
 
 
 def next_due(session: Session, clock: Clock, facts: CompetitionFacts) -> Iterator[datetime]:
-    """Yield the due times after now that are not skipped."""
+    """Yield the future due times that are not skipped."""
     now = clock()
     skipped = select(Match.at).where(
         Match.competition_id == facts.id, Match.state == "void", Match.at > now
@@ -212,15 +211,15 @@ def next_due(session: Session, clock: Clock, facts: CompetitionFacts) -> Iterato
 def upcoming(
     session: Session, clock: Clock, facts: CompetitionFacts, number: int
 ) -> list[datetime]:
-    """Return the next due times; none unless the competition runs."""
+    """Return the next due times, or none unless the competition is running."""
     return list(islice(next_due(session, clock, facts), number)) if facts.state == "running" else []
 
 
-# What came of it
+# Results
 
 
 def finished(session: Session, _: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
-    """Keep the first problem of each bot as its report, and tell the pages that a game is over."""
+    """Save each bot's first problem as its report, and mark the pages as changed."""
     if claim.game == GAME:
         for slot, (player, slot_result) in enumerate(
             zip(claim.players, battles[-1].slots, strict=True)

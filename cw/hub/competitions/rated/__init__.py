@@ -1,1 +1,1 @@
-"""Rated play: matches without end, and a rating for each bot."""
+"""Rated play: endless matches, and a rating for each bot."""

@@ -1,4 +1,4 @@
-"""What the API answers of rated competitions: leaderboard, ratings, opponents."""
+"""Rated competitions in the API: leaderboard, ratings, opponents."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ NOT_RATED: Final = "There is no rated competition of this bot's game."
 
 
 def leaderboard_row(row: leaderboard.Row) -> LeaderboardRow:
-    """Return a row of the leaderboard."""
+    """Return a leaderboard row as an API document."""
     return document(LeaderboardRow, row, rating=row.shown_rating, last_match_at=row.active_at)
 
 
 @routes.add("GET", "/leaderboard")
 def leaderboard_rows(query: LeaderboardQuery) -> List[LeaderboardRow]:
-    """Return the bots of a rated competition, the best first."""
+    """Return the bots of a rated competition, best first."""
     place = int(query.after or 0)
     choice = Wanted(query.players, query.range, query.q, query.sort, place // PER_PAGE + 1)
     with one_reading() as reading:
@@ -61,7 +61,7 @@ def leaderboard_rows(query: LeaderboardQuery) -> List[LeaderboardRow]:
 
 
 def rated_bot(reading: Reading, bot_id: str) -> tuple[int, int]:
-    """Return the ids of the rows of a bot and of the rated competition of its game, or 404."""
+    """Return the row ids of a bot and its game's rated competition; abort with 404 if missing."""
     bot = bot_views.find_by_id(reading, bot_id) or abort(404, NO_BOT)
     competition = rated.of_game(reading, bot.game) or abort(404, NOT_RATED)
     return bot.id, competition.id
@@ -69,7 +69,7 @@ def rated_bot(reading: Reading, bot_id: str) -> tuple[int, int]:
 
 @routes.add("GET", "/bots/<bot_id>/ratings")
 def bot_ratings(bot_id: str, query: OfBotQuery) -> List[RatingPoint]:
-    """Return the rating of a bot after each of its rated matches, the latest first."""
+    """Return the rating of a bot after each of its rated matches, latest first."""
     cut = Cut(query.limit, query.after)
     with one_reading() as reading:
         bot, competition = rated_bot(reading, bot_id)
@@ -79,7 +79,7 @@ def bot_ratings(bot_id: str, query: OfBotQuery) -> List[RatingPoint]:
 
 @routes.add("GET", "/bots/<bot_id>/opponents")
 def bot_opponents(bot_id: str, query: PlacesQuery) -> List[OpponentRow]:
-    """Return whom a bot has met in rated matches, most often met first."""
+    """Return the opponents of a bot in rated matches, most frequent first."""
     first = int(query.after or 0)
     with one_reading() as reading:
         bot, competition = rated_bot(reading, bot_id)
@@ -90,7 +90,7 @@ def bot_opponents(bot_id: str, query: PlacesQuery) -> List[OpponentRow]:
 
 
 def standing(reading: Reading, bot: BotView) -> BotStanding | None:
-    """Return how a bot stands in the competition of its game; None where it takes no part."""
+    """Return a bot's standing in the competition of its game, or None if it takes no part."""
     competition = rated.of_game(reading, bot.game)
     its = bot_standings.standing(reading, competition.id, bot.id) if competition else None
     if its is None:
@@ -106,5 +106,5 @@ def rating_point(point: RatedPoint) -> RatingPoint:
 
 
 def opponent_row(opponent: bot_standings.Opponent) -> OpponentRow:
-    """Return how a bot has fared against another."""
+    """Return a bot's results against an opponent as an API document."""
     return document(OpponentRow, opponent, last_met_at=opponent.met_at)

@@ -1,4 +1,4 @@
-"""The bots that can play a rated match now, and whom each has met."""
+"""Bots that can play a rated match now, and their recent opponents."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from cw.league.matchmaking import Candidate
 from cw.league.statistics.glicko2 import shown_rating
 
 REMEMBERED: Final = 2000
-"""Matches of a bot in which one looks when it met whom."""
+"""Number of a bot's matches searched for its recent opponents."""
 
 
 def eligible_bots(
     session: Session, competition: Competition, settings: RatedSettings, now: datetime
 ) -> Iterator[tuple[int, str, Candidate]]:
-    """Give the bots that can play now: the id of their row, their name, and what pairs them.
+    """Yield the bots that can play now: row id, name, and pairing data.
 
-    Those of a locked account are left out until it is unlocked, and those for which a challenge
-    has waited for long until it has its turn.
+    Bots of locked accounts are left out, and bots for which a challenge has waited long, until it
+    has had its turn.
     """
     home = house.house_id(session)
     by_format, lately = (
         games_by_format(session, competition.id),
         games_since(session, competition.id, now - timedelta(days=1)),
     )
-    # Of columns, not of rows as objects: there may be ten thousand bots.
+    # Select columns rather than objects: there may be ten thousand bots.
     of_bot = (Bot.id, Bot.bot_id, Bot.name, Bot.user_id, Bot.kind, Bot.healthy_at)
     rows: Iterable[Any] = session.execute(
         select(*of_bot, Rating.mu, Rating.phi, Rating.crash_streak, Rating.last_match_at)
@@ -67,12 +67,12 @@ def eligible_bots(
 
 
 def unix(moment: datetime | None) -> float | None:
-    """Return the Unix seconds of a moment."""
+    """Return a moment in Unix seconds."""
     return None if moment is None else moment.timestamp()
 
 
 def games_by_format(session: Session, competition: int) -> dict[int, Counter[int]]:
-    """Return how often each bot has played matches of each number of players."""
+    """Return each bot's number of matches by number of players."""
     counts: defaultdict[int, Counter[int]] = defaultdict(Counter)
     rows = session.execute(
         select(RatingTotal.bot_id, RatingTotal.players, RatingTotal.games).where(
@@ -87,7 +87,7 @@ def games_by_format(session: Session, competition: int) -> dict[int, Counter[int
 
 
 def games_since(session: Session, competition: int, moment: datetime) -> Counter[int]:
-    """Return how many matches each bot has played since a moment."""
+    """Return each bot's number of matches since a moment."""
     rows = session.execute(
         select(MatchParticipant.bot_id, func.count())
         .join(Match, Match.id == MatchParticipant.match_id)
@@ -102,7 +102,7 @@ def games_since(session: Session, competition: int, moment: datetime) -> Counter
 
 
 def last_matches() -> Select[str, datetime]:
-    """Return the query of `last_met`."""
+    """Build the query of `last_met`."""
     matches_, seats, bots = Match.__table__, MatchParticipant.__table__, Bot.__table__
     its = (
         select(seats.c.match_id)
@@ -127,10 +127,10 @@ def last_matches() -> Select[str, datetime]:
 
 
 LAST_MET: Final = last_matches()
-"""Made once: a tick asks it for each match that it makes."""
+"""Built once, because a tick runs it for each match that it makes."""
 
 
 def last_met(session: Session, bot: int, competition: int) -> dict[str, float]:
-    """Return when a bot met whom in its last matches, in Unix seconds."""
+    """Return when a bot last met each of its recent opponents, in Unix seconds."""
     rows = session.execute(LAST_MET, {"bot": bot, "competition": competition})
     return {bot_id: at.timestamp() for bot_id, at in rows}

@@ -1,4 +1,4 @@
-"""The parameters and documents of the API's routes of rated competitions."""
+"""Query parameters and documents of the rated competitions' API routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.hub.store.tables import BotStatus
 
 
 class LeaderboardQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which rows of a leaderboard are wanted."""
+    """Selects rows of a leaderboard."""
 
     game: Annotated[Name, Meta(description="The game; without one, the first rated one.")] = ""
     players: Players = 0
@@ -56,7 +56,7 @@ class RatingPoint(Struct, frozen=True, kw_only=True):
 
 
 class OpponentRow(Struct, frozen=True, kw_only=True):
-    """How a bot has fared against another."""
+    """A bot's results against an opponent."""
 
     bot_id: str
     name: str

@@ -1,4 +1,4 @@
-"""Which bots take part in a rated competition: all bots of people that play its game."""
+"""Entry to rated competitions: all users' bots that play the game take part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMAT: Final = "rated"
 
 
 def enter(session: Session, bot: int) -> None:
-    """Let a new bot take part in the rated competitions of its game. Twice: once."""
+    """Enter a new bot in the rated competitions of its game. Idempotent."""
     row = session.get_one(Bot, bot)
     entered = select(Rating.competition_id).where(Rating.bot_id == bot)
     rated = (
@@ -29,7 +29,7 @@ def enter(session: Session, bot: int) -> None:
 
 
 def enter_all(session: Session, clock: Clock, competition: int, game: str) -> None:
-    """Let all bots of people that play a game take part in a competition. Twice: once."""
+    """Enter all users' bots that play a game in a competition. Idempotent."""
     entered = select(Rating.bot_id).where(Rating.competition_id == competition)
     people = (Bot.game == game, Bot.user_id.is_not(None))
     missing = select(Bot.id).where(*people, Bot.id.not_in(entered))

@@ -1,4 +1,4 @@
-"""Rated competitions: bots of people are paired all the time, and every result is rated."""
+"""Rated competitions: users' bots are paired continuously, and every result is rated."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def change(
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
-    """Keep settings of a competition; raise UsageError for what cannot be."""
+    """Change settings of a competition; raise UsageError if they are invalid."""
     checked = settings.checked(facts.game, values)
     competitions.set_values(session, clock, facts.id, checked, actor)
 
@@ -82,14 +82,14 @@ def steer(
     state: CompetitionState,
     actor: str,
 ) -> None:
-    """Steer a competition; as it runs, all bots of its game take part."""
+    """Set a competition's state; when it runs, enter all bots of its game."""
     competitions.set_state(session, clock, facts.id, state, actor)
     if state == "running":
         verbs.open_to_all(session, clock, facts.id, facts.game)
 
 
 def install(app: Application) -> None:
-    """Let an application remember boards, and what it shows of bots."""
+    """Add caches of leaderboards and bot parts to an application."""
     pages.install(app)
     bot_pages.install(app)
 

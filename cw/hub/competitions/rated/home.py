@@ -1,4 +1,4 @@
-"""What the home page and profiles show of rated competitions."""
+"""Rated competitions on the home page and on profiles."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cw.hub.competitions.verbs import CompetitionFacts
 from cw.hub.pages.parts import address_of, part_of_page
 
 PLACES: Final = 3
-"""Places at the top."""
+"""Number of places shown at the top."""
 
 
 def address(competition: CompetitionFacts) -> str:
-    """Return the address of the leaderboard of a competition."""
+    """Return the address of a competition's leaderboard."""
     return address_of("leaderboard.page", game=competition.slug)
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:
-    """Return whose bots have the highest shown ratings; equal ones share a place."""
+    """Return the bots with the highest shown ratings; tied bots share a place."""
     return [
         Place(leader.rank, leader.name, leader.owner, leader.picture, f"{leader.shown_rating:.0f}")
         for leader in leaderboard.leaders(session, competition, PLACES)
@@ -34,9 +34,9 @@ def leaders(session: Session, competition: int) -> Sequence[Place]:
 
 
 def profile_part(session: Session, user_id: int, _username: str) -> Markup:
-    """Return the bots of a user with their ratings, nothing where there are none.
+    """Return a user's bots with their ratings; empty if there are none.
 
-    Who sees more on the pages of these bots than others do is told the same here.
+    Viewers who may see the bots' condition on their pages see it here as well.
     """
     bots = bot_standings.bots_of(session, user_id)
     if not bots:

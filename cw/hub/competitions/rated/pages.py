@@ -38,25 +38,25 @@ from cw.web.games.game_pages import game_page
 routes = Blueprint("leaderboard", __name__)
 
 RANGES: Final = {0: "All time", 1: "Today", 7: "Last 7 days", 30: "Last 30 days"}
-"""By the days of UTC that count, with today."""
+"""By number of UTC days counted, including today."""
 
 CAPACITY: Final = 64
-"""Pages of leaderboards whose rows a process remembers, of about 60 kB each."""
+"""Number of leaderboard pages whose rows a process caches, about 60 kB each."""
 
 OF_OWN_BOTS: Final = {"mine": "my bots", "lost": "my bots, lost since yesterday"}
-"""The choices among the matches of one's own bots."""
+"""Filters for matches of the user's own bots."""
 
 LARGEST_PAGE: Final = 100_000
 LONGEST: Final = 64
 
 
 def number(name: str, most: int = LARGEST_PAGE) -> int:
-    """Return a number of the address, 0 for none or for anything else."""
+    """Return a numeric query parameter, or 0 if it is missing or invalid."""
     return min(whole_number(request.args.get(name, "")) or 0, most)
 
 
 def wanted() -> Wanted:
-    """Return what the address asks of the leaderboard; what it cannot mean counts as absent."""
+    """Return the requested leaderboard selection; invalid values count as absent."""
     days, sort = number("range"), request.args.get("sort", "")
     return Wanted(
         number("players"),
@@ -68,15 +68,15 @@ def wanted() -> Wanted:
 
 
 def install(app: Flask) -> None:
-    """Let an app remember how many games its bots have won."""
+    """Add caches of win counts and leaderboard rows to an app."""
     app.extensions["win_counts"] = WinCounts()
     app.extensions["boards"] = Remembered[RowsOfBoard](CAPACITY)
 
 
 def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> LeaderboardPage:
-    """Return a page of the leaderboard of a competition as it is now.
+    """Return a page of a competition's current leaderboard.
 
-    Answers 400 for a number of players that its matches never have.
+    Aborts with 400 for a number of players that its matches never have.
     """
     check_players(reading, competition, choice.players)
     counts = cast(WinCounts, current_app.extensions["win_counts"])
@@ -84,7 +84,7 @@ def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) ->
 
 
 def check_players(reading: Reading, competition: CompetitionFacts, players: int) -> None:
-    """Answer 400 for a number of players that no match of a competition has; 0 is any number."""
+    """Abort with 400 for a number of players that the competition's matches never have; 0: any."""
     if not players:
         return
     formats = rated.settings_of(reading, competition).formats
@@ -94,7 +94,7 @@ def check_players(reading: Reading, competition: CompetitionFacts, players: int)
 
 
 def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -> RowsOfBoard:
-    """Return the rows of a page; they are made once for each revision of the competition."""
+    """Return the rows of a page, cached per revision of the competition."""
     cache = cast("Remembered[RowsOfBoard]", current_app.extensions["boards"])
 
     def make() -> RowsOfBoard:
@@ -107,28 +107,28 @@ def kept_rows(reading: Reading, competition: CompetitionFacts, choice: Wanted) -
 
 
 def rows_html(board: LeaderboardPage, more: Beside, own: int | None) -> Markup:
-    """Return the rows of a page as HTML, those of a user marked as one's own."""
+    """Return the rows of a page as HTML, with the rows of user `own` marked."""
     values = {"board": board, "beside": more, "own": own, "house": HOUSE}
     return part_of_page("hub/competitions/rated/leaderboard_rows.html", **values)
 
 
 @dataclass(frozen=True, slots=True)
 class RowsOfBoard:
-    """A page of a leaderboard, and its rows as HTML for those who have none among them."""
+    """A leaderboard page, with its HTML for users without a bot on it."""
 
     board: LeaderboardPage
     beside: Beside
     html: Markup
 
     def html_for(self, user: int | None) -> Markup:
-        """Return the rows for a user, None for a visitor: one's own are marked."""
+        """Return the rows for a user (None: a visitor), with their own rows marked."""
         is_there = user is not None and any(row.user_id == user for row in self.board.rows)
         return rows_html(self.board, self.beside, user) if is_there else self.html
 
 
 @dataclass(frozen=True, slots=True)
 class ShownBoard:
-    """A page of the leaderboard of a competition."""
+    """A page of a competition's leaderboard."""
 
     competition: CompetitionFacts
     competitions: Sequence[CompetitionFacts]
@@ -138,7 +138,7 @@ class ShownBoard:
 
 
 def read_board(choice: Wanted) -> ShownBoard | None:
-    """Return what the address asks for, None on a site without rated competitions; else 404."""
+    """Return the requested page, or None on a site without rated competitions; else 404."""
     with one_reading() as reading:
         rated_ones = [one for one in everything(reading) if one.format == "rated"]
         open_ones = [one for one in rated_ones if one.state != "draft"]
@@ -155,7 +155,7 @@ def read_board(choice: Wanted) -> ShownBoard | None:
 
 @routes.get("/leaderboard")
 def page() -> ResponseReturnValue:
-    """Show the bots of a rated competition, the best first; as JSON for the script of the page."""
+    """Show the bots of a rated competition, best first, or return JSON for the page's script."""
     choice = wanted()
     if request.args.get("format") == "json":
         game = request.args.get("game", "")[:LONGEST]
@@ -184,13 +184,13 @@ def page() -> ResponseReturnValue:
 
 
 def name_of(competition: CompetitionFacts) -> str:
-    """Return what a competition is called among all: its game, where it is that of the game."""
+    """Return a competition's title in the list: its game if it is the game's main one."""
     is_of_game = competition.slug == competition.game
     return game_page(competition.game).title if is_of_game else competition.title
 
 
 def polled(choice: Wanted) -> Polled:
-    """Return the rows for the script of the page, the same for everybody: it marks one's own."""
+    """Return the rows for the page's script, which marks the user's own rows itself."""
     board_view = read_board(choice)
     if board_view is None:
         abort(404, "There is no such competition.")
@@ -201,9 +201,9 @@ def polled(choice: Wanted) -> Polled:
 
 
 def of_own_bots(choice: Choice, name: str) -> Choice:
-    """Return a choice among the matches of one's own bots, if that is asked for; not of visitors.
+    """Restrict a choice to the user's own bots if requested; ignored for visitors.
 
-    `mine`: all of them; `lost`: those that were lost since yesterday.
+    `mine`: all their matches; `lost`: those lost since yesterday.
     """
     user = actor().user
     if user is None or name not in OF_OWN_BOTS:
@@ -214,7 +214,7 @@ def of_own_bots(choice: Choice, name: str) -> Choice:
 
 @routes.get("/matches")
 def matches() -> ResponseReturnValue:
-    """List the matches that everybody may see."""
+    """List the public matches."""
     state, best = request.args.get("state", ""), request.args.get("best", "")
     game = request.args.get("game", "")
     choice = Choice(

@@ -1,4 +1,4 @@
-"""Which rated matches are made: how many shall wait, and who meets whom."""
+"""Planning of rated matches: how many to queue, and whom to pair."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from cw.hub.store.tables import (
 from cw.league.matchmaking import Pairing, Pool
 
 LATELY: Final = timedelta(seconds=10)
-"""The time between two ticks, usually."""
+"""The usual time between two ticks."""
 
 FEWEST_QUEUED: Final = 2
 MOST_QUEUED: Final = 100
@@ -42,10 +42,10 @@ GONE: Final = "a bot is no longer active"
 
 
 def plan(session: Session, clock: Clock) -> int:
-    """Call off what the site does not let be played, and pair bots; return how many were made.
+    """Void matches of suspended bots, and pair bots; return the number of new matches.
 
-    Twice: the second finds enough matches queued. By two at once: the second waits for the first,
-    and then finds its bots playing. Late: it acts late.
+    A repeated call finds enough matches queued. Concurrent callers wait, and then find the bots
+    playing. A late call plans late.
     """
     return sum(
         plan_competition(session, clock, competition) for competition in rated_competitions(session)
@@ -53,7 +53,7 @@ def plan(session: Session, clock: Clock) -> int:
 
 
 def plan_competition(session: Session, clock: Clock, competition: Competition) -> int:
-    """Plan one competition; it is locked until the end of the transaction."""
+    """Plan one competition, which stays locked until the end of the transaction."""
     session.execute(
         select(Competition.id).where(Competition.id == competition.id).with_for_update()
     ).one()
@@ -73,10 +73,10 @@ def plan_competition(session: Session, clock: Clock, competition: Competition) -
 
 
 def void_suspended(session: Session, clock: Clock, competition: int) -> None:
-    """Call off the queued matches of bots that the site itself has suspended.
+    """Void the queued matches of bots that the site itself has suspended.
 
-    Nothing that an owner does calls a match off (decisions 0009): whoever retires a bot, moves it
-    or lets it fail its checks plays the match all the same, or loses it.
+    Owners cannot void a match (decisions 0009): if they retire or move the bot, or let it fail its
+    checks, it plays the match all the same, or loses it.
     """
     lost = (
         select(Match.match_id)
@@ -94,43 +94,43 @@ def void_suspended(session: Session, clock: Clock, competition: int) -> None:
 
 
 def queued(session: Session, competition: int) -> int:
-    """Return how many matches wait."""
+    """Return the number of queued matches."""
     waiting = and_(Match.competition_id == competition, Match.state == "queued")
     return session.scalars(select(func.count()).where(waiting)).one()
 
 
 def number_of_matches(session: Session, competition: int) -> int:
-    """Return how many matches were made and not called off."""
+    """Return the number of matches made and not voided."""
     counted = and_(Match.competition_id == competition, Match.state != "void")
     return session.scalars(select(func.count()).where(counted)).one()
 
 
 def queue_length(session: Session, clock: Clock, competition: int) -> int:
-    """Return how many matches shall wait: enough until the next tick, and not many more."""
+    """Return how many matches to queue: enough until the next tick, and few more."""
     now = clock()
     slots = select(func.coalesce(func.sum(Worker.slots), 0))
     live = session.scalars(slots.where(Worker.seen_at > now - LIVE)).one()
     lately = and_(Match.competition_id == competition, Match.finished_at > now - LATELY)
     done = session.scalars(select(func.count()).where(lately, Match.state == "done")).one()
-    # Short queues keep pairings fresh: a bot that comes back is met within a tick or two.
+    # Short queues keep pairings fresh: a returning bot is paired within a tick or two.
     return min(max(2 * (live + done), FEWEST_QUEUED), MOST_QUEUED)
 
 
 @dataclass(slots=True)
 class Eligible:
-    """The bots of a competition that can play now, and the maps; they become fewer."""
+    """The bots and maps available for pairing; the bots become fewer as matches are made."""
 
     competition: Competition
     settings: RatedSettings
     now: datetime
     pool: Pool
     rows: Mapping[str, tuple[int, str]]
-    """By the id of a bot its row and its name."""
+    """The row id and name of each bot, by bot id."""
     maps: dict[int, list[tuple[str, float | None]] | None]
 
     @classmethod
     def of(cls, session: Session, clock: Clock, competition: Competition) -> Eligible:
-        """Return who can play now."""
+        """Return the bots that can play now."""
         settings, now = settings_of(session, competition), clock()
         if settings.warm_up > 0 and number_of_matches(session, competition.id) < settings.warm_up:
             settings = replace(settings, rest=0.0)
@@ -149,7 +149,7 @@ class Eligible:
         )
 
     def seat_next(self, session: Session) -> bool:
-        """Make the next match; False if none can be filled."""
+        """Plan the next match; return False if none can be filled."""
         while True:
             seed, pairing = secrets.randbits(planning.EXACT), None
             first = self.pool.seed_bot(house=self.settings.house_plays)
@@ -165,9 +165,9 @@ class Eligible:
                 return True
 
     def drawn_maps(self) -> dict[int, list[tuple[str, float | None]] | None]:
-        """Return for each number of players a map: one of the half that was not used for longest.
+        """Draw a map for each number of players from the half that was unused longest.
 
-        Drawn, so that nobody can tell the map of a match from those of the matches before it.
+        Drawing keeps the map unpredictable from earlier matches.
         """
         return {
             players: all_maps and [secrets.choice(maps.longest_unused(all_maps))]
@@ -175,7 +175,7 @@ class Eligible:
         }
 
     def plan_match(self, session: Session, pairing: Pairing, seed: int) -> bool:
-        """Make the rows of a match; False if one of its bots was sent into another meanwhile."""
+        """Create the rows of a match; return False if one of its bots was just taken by another."""
         map_option = {} if pairing.map_id is None else {"map": pairing.map_id}
         level = sum(self.pool[bot_id].shown_rating for bot_id in pairing.slots) / len(pairing.slots)
         wanted = Plan(
@@ -192,8 +192,7 @@ class Eligible:
             level=level,
         )
         rows = [self.rows[bot_id][0] for bot_id in pairing.slots]
-        # A savepoint for each match: one bot that was taken meanwhile must not undo the others of
-        # this tick.
+        # A savepoint per match: a bot taken meanwhile must not undo the other matches of this tick.
         attempt = session.begin_nested()
         match = planning.plan(session, lambda: self.now, wanted)
         if not ratings.hold(session, self.competition.id, rows, match):
@@ -205,7 +204,7 @@ class Eligible:
         return True
 
     def note_map(self, session: Session, players: int, map_id: str) -> None:
-        """Note that a map was used: the next match is on another."""
+        """Record the use of a map, so that the next match uses another."""
         maps.note_use(session, map_id, self.now)
         self.maps[players] = [
             (name, self.now.timestamp() if name == map_id else used)

@@ -1,4 +1,4 @@
-"""The proof of ratings: recomputed from all results, compared, and rewritten."""
+"""The proof of ratings: recompute from all results, compare, and rewrite."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from cw.hub.store.tables import Bot, Competition, Rating, RatingTotal
 
 
 class Difference(NamedTuple):
-    """A value in the database that is not what the matches say."""
+    """A value in the database that contradicts the matches."""
 
     match: str
-    """Its name for people; "" for what is not a single match's."""
+    """The match's public name; "" if the value does not belong to a single match."""
     bot: str
     what: str
     stored: Any
     right: Any
 
     def __str__(self) -> str:
-        """Say where it is, and what it should be."""
+        """Describe the place of the value, and the right value."""
         where = " ".join(filter(None, (self.match, self.bot)))
         return f"{where or 'the competition'}: {self.what} is {self.stored}, not {self.right}"
 
 
 class Entered(NamedTuple):
-    """A match that was rated, as its rows say."""
+    """A rated match, as stored."""
 
     id: int
     match_id: str
@@ -54,7 +54,7 @@ class Entered(NamedTuple):
     ended: datetime
     seated: Sequence[Seated]
     rows: Sequence[Any]
-    """Of the slots, in their order: what was stored when it was rated."""
+    """The rows of its slots, in order, with the values stored when it was rated."""
 
 
 RATED: Final = (
@@ -70,7 +70,7 @@ RATED: Final = (
 
 
 def entered(session: Session, competition: int) -> Iterator[Entered]:
-    """Give the matches that were rated, in the order of their seq."""
+    """Yield the rated matches in order of seq."""
     rows: Iterable[Any] = session.execute(
         RATED, {"competition": competition}, execution_options={"yield_per": AT_ONCE}
     )
@@ -82,7 +82,7 @@ def entered(session: Session, competition: int) -> Iterator[Entered]:
 
 
 def verify(session: Session, competition: int, tolerance: float = 0.0) -> Iterator[Difference]:
-    """Give what differs from what the matches say, when they are rated again one by one."""
+    """Yield the differences between stored values and those of re-rating all matches in order."""
     names = names_of(session, competition)
     book, last = Book(), 0
     for bot in entered(session, competition):
@@ -104,14 +104,14 @@ def verify(session: Session, competition: int, tolerance: float = 0.0) -> Iterat
 
 
 def verify_all(session: Session, tolerance: float) -> Iterator[str]:
-    """Name each difference in all rated competitions, as `verify` finds them."""
+    """Yield the differences found by `verify` in all rated competitions, as text."""
     for competition in rated_competitions(session):
         for difference in verify(session, competition.id, tolerance):
             yield f"{competition.slug}: {difference}"
 
 
 def names_of(session: Session, competition: int) -> dict[int, str]:
-    """Return the bots of a competition by the id of their row."""
+    """Return the bot ids of a competition by row id."""
     of_bots = select(Bot.id, Bot.bot_id).join(Rating, Rating.bot_id == Bot.id)
     rows = session.execute(of_bots.where(Rating.competition_id == competition))
     return {row: bot_id for row, bot_id in rows}  # noqa: C416 - mypy knows no dict of rows
@@ -120,7 +120,7 @@ def names_of(session: Session, competition: int) -> dict[int, str]:
 def differing(
     row: object, right: Mapping[str, Any], tolerance: float
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Give the columns of a row that are not as they should be."""
+    """Yield the columns of a row that have wrong values."""
     for name, value in right.items():
         stored = getattr(row, name)
         near = isinstance(value, float) and stored is not None
@@ -131,7 +131,7 @@ def differing(
 def differing_ratings(
     session: Session, competition: int, book: Book, names: Mapping[int, str], tolerance: float
 ) -> Iterator[Difference]:
-    """Give what is wrong in the ratings."""
+    """Yield the wrong values in the ratings."""
     for row in session.scalars(select(Rating).where(Rating.competition_id == competition)):
         for name, stored, value in differing(row, standing_of(book, row.bot_id), tolerance):
             yield Difference("", names[row.bot_id], name, stored, value)
@@ -140,7 +140,7 @@ def differing_ratings(
 def differing_totals(
     session: Session, competition: int, book: Book, names: Mapping[int, str]
 ) -> Iterator[Difference]:
-    """Give what is wrong in the totals."""
+    """Yield the wrong values in the totals."""
     rows = session.scalars(select(RatingTotal).where(RatingTotal.competition_id == competition))
     stored = {
         (row.players, row.day, row.bot_id): Totals(row.games, row.wins, row.draws, row.losses)
@@ -155,15 +155,15 @@ def differing_totals(
 
 
 def rebuild(session: Session, competition: int) -> int:
-    """Write anew what the matches say; return how many matches those are. Twice: the same.
+    """Rewrite all ratings from the matches; return the number of matches. Idempotent.
 
-    The competition is locked meanwhile: no match ends in it.
+    The competition is locked meanwhile, so that no match ends in it.
     """
     session.execute(
         select(Competition.id).where(Competition.id == competition).with_for_update()
     ).one()
     book, number = Book(), 0
-    # Written when all is read: rows that are read in parts must not change.
+    # Write only after reading everything: rows must not change while they are streamed.
     moved, wrong = [], []
     for number, bot in enumerate(entered(session, competition), 1):
         ranks, after = book.enter(bot.seated, bot.ended)

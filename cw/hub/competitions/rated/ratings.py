@@ -1,4 +1,4 @@
-"""The ratings of bots: results are applied once, in one order, and can be proven from the rows."""
+"""Bot ratings: results are applied once, in one order, and can be verified from the rows."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from cw.hub.store.upsert import insert_or_add
 from cw.league.statistics import glicko2
 
 DAY: Final = 86400
-"""Seconds."""
+"""In seconds."""
 
 AT_ONCE: Final = 1000
-"""Rows that are read together."""
+"""Number of rows fetched at a time."""
 
 TotalKey: TypeAlias = tuple[int, int, int]
-"""Players (0 for all), day since 1970 (0 for ever), and the bot."""
+"""Number of players (0: all), day since 1970 (0: all time), and bot."""
 
 
 class Totals(NamedTuple):
-    """How often a bot has won."""
+    """A bot's game counts."""
 
     games: int = 0
     wins: int = 0
@@ -37,7 +37,7 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """A slot of a match that is over, as far as it counts."""
+    """The slot of a finished match, as far as it affects ratings."""
 
     bot: int
     rank: int | None
@@ -46,16 +46,16 @@ class Seated:
 
 
 def hold(session: Session, competition: int, bots: Sequence[int], match: int) -> bool:
-    """Note that a match holds bots; False if one of them is not free, or not active any more.
+    """Reserve bots for a match; return False if one of them is not free or no longer active.
 
-    The one who is told False must roll back. By two at once: one of them is told so.
+    After False, roll back. Of concurrent callers for a bot, exactly one succeeds.
     """
     wanted = {"competition": competition, "bots": bots, "match": match}
     return len(session.execute(HOLD, wanted).all()) == len(bots)
 
 
 def release_ended(session: Session) -> None:
-    """Let the bots go whose match is over or called off. Twice: the same."""
+    """Release the bots of matches that are over or void. Idempotent."""
     still_open = select(Match.id).where(Match.state.in_(OPEN))
     session.execute(
         update(Rating)
@@ -71,7 +71,7 @@ _RATINGS: Final[Any] = Rating.__table__
 _BOTS: Final[Any] = Bot.__table__
 _COMPETITIONS: Final[Any] = Competition.__table__
 
-# Matches end often: these statements are made once, and each of them is asked once for a match.
+# Matches end often, so these statements are built once; each runs once per match.
 
 HOLD: Final = (
     update(_RATINGS)
@@ -109,8 +109,8 @@ BEFORE: Final = (
         _SEATS.c.match_id == bindparam("match"),
         _RATINGS.c.competition_id == bindparam("competition"),
     )
-    # Locked in this order, so that two never wait for each other. Not by the bare column: SQLite
-    # would read all ratings in the order of its key rather than sort the few of a match.
+    # Locking in this order prevents deadlocks. Not by the bare column: SQLite would read all
+    # ratings in key order rather than sort the few of a match.
     .order_by(_RATINGS.c.bot_id + 0)
     .with_for_update(of=_RATINGS)
 )
@@ -138,12 +138,12 @@ RATING_AFTER: Final = (
 
 
 def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
-    """Rate a match that has just ended, as the next of its competition, and let its bots go.
+    """Rate a match that has just ended, as the next of its competition, and release its bots.
 
-    To be called once for a match, in the transaction of its end.
+    Call it once per match, in the transaction that ends it.
     """
     of_match = {"match": match}
-    # The row of the competition is locked from here on: there is one order.
+    # This locks the competition's row, and so fixes the order of matches.
     competition, seq = session.execute(NEXT_SEQ, of_match).one()
     ended = session.execute(SET_SEQ, {**of_match, "next_seq": seq}).scalar_one()
     rows = session.execute(BEFORE, {**of_match, "competition": competition}).all()
@@ -158,7 +158,7 @@ def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
             for row in rows
         }
     )
-    # The same code rates a match and proves it: `verify` differs only in where it begins.
+    # Rating and verifying share this code; `verify` only starts elsewhere.
     ranks, after = book.enter(seated, ended)
     session.execute(
         SEAT_AFTER,
@@ -178,13 +178,13 @@ def apply(session: Session, match: int, slots: Sequence[SlotResult]) -> None:
 
 
 def new(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values of columns under the names that the statements above have for them."""
+    """Rename columns to the parameters of the statements above."""
     return {f"new_{name}": value for name, value in values.items()}
 
 
 @dataclass(slots=True)
 class RatingState:
-    """How a bot stands in a competition."""
+    """A bot's state in a competition."""
 
     rating: glicko2.Rating = field(default_factory=glicko2.Rating)
     crash_streak: int = 0
@@ -193,7 +193,7 @@ class RatingState:
 
 @dataclass(slots=True)
 class Book:
-    """What some matches, entered in their order, have made of those who played."""
+    """The ratings and totals that result from matches entered in order."""
 
     standings: dict[int, RatingState] = field(default_factory=dict)
     totals: dict[TotalKey, Totals] = field(default_factory=dict)
@@ -201,7 +201,7 @@ class Book:
     def enter(
         self, seated: Sequence[Seated], ended: datetime
     ) -> tuple[tuple[int, ...], tuple[glicko2.Rating, ...]]:
-        """Enter a match; return the ranks by which it was rated, and the ratings after it."""
+        """Enter a match; return the ranks used to rate it, and the new ratings."""
         ranks = pair_ranks_of(seated)
         holder = [self.standings.setdefault(bot.bot, RatingState()) for bot in seated]
         after = glicko2.rate([standing.rating for standing in holder], ranks)
@@ -215,7 +215,7 @@ class Book:
 
 
 def pair_ranks_of(seated: Sequence[Seated]) -> tuple[int, ...]:
-    """Return the ranks by which a match is rated: its winner first, the others by score."""
+    """Return the ranks used to rate a match: its winner first, the others by score."""
     ranks = [row.rank for row in seated]
     winner = ranks.index(1) if ranks.count(1) == 1 else None
     scores = [float("-inf") if row.score is None else row.score for row in seated]
@@ -223,7 +223,7 @@ def pair_ranks_of(seated: Sequence[Seated]) -> tuple[int, ...]:
 
 
 def totals_of(seated: Sequence[Seated], ended: datetime) -> Iterator[tuple[TotalKey, Totals]]:
-    """Give what a match adds to the totals: for all and for its players, for ever and its day."""
+    """Yield a match's additions to the totals: per number of players and day, and overall."""
     day = int(ended.timestamp()) // DAY
     is_won = [total.rank for total in seated].count(1) == 1
     for total in seated:
@@ -235,17 +235,17 @@ def totals_of(seated: Sequence[Seated], ended: datetime) -> Iterator[tuple[Total
 
 
 def figures(rating: glicko2.Rating) -> dict[str, float]:
-    """Return a rating as rows have it."""
+    """Return a rating as column values."""
     return {"mu": rating.mu, "phi": rating.phi, "sigma": rating.sigma}
 
 
 def seat_after(rank: int, rating: glicko2.Rating) -> dict[str, Any]:
-    """Return what the row of a slot keeps of how it was rated."""
+    """Return the rating columns of a slot's row."""
     return {"pair_rank": rank, **figures(rating)}
 
 
 def add_totals(session: Session, competition: int, added: Mapping[TotalKey, Totals]) -> None:
-    """Add to the totals."""
+    """Add counts to the stored totals."""
     keys = ("competition_id", "players", "day", "bot_id")
     rows = [
         {**dict(zip(keys, (competition, *key), strict=True)), **totals._asdict()}
@@ -255,7 +255,7 @@ def add_totals(session: Session, competition: int, added: Mapping[TotalKey, Tota
 
 
 def standing_of(book: Book, bot: int) -> dict[str, Any]:
-    """Return what the row of a bot's rating should say."""
+    """Return the expected rating row of a bot."""
     standing = book.standings.get(bot, RatingState())
     more = {"crash_streak": standing.crash_streak, "last_match_at": standing.last_match_at}
     return figures(standing.rating) | more

@@ -1,4 +1,4 @@
-"""How a rated competition is played, and what its operator may set."""
+"""The settings of a rated competition."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from cw.games.registry import load_game, load_protocol
 from cw.hub.pages.queries import whole_number
 
 LONGEST_REST: Final = 7 * 24 * 3600.0
-"""Seconds between two matches of a bot, at most."""
+"""Maximum rest between two matches of a bot, in seconds."""
 
 MOST_MATCHES: Final = 100_000_000
 
 NONE: Final = "none"
-"""What stands for no end of the matches."""
+"""The value for an unlimited number of matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatedSettings:
-    """How a rated competition is played."""
+    """The settings of a rated competition."""
 
     formats: tuple[int, ...]
-    """Numbers of players."""
+    """Allowed numbers of players."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of the game."""
+    """The game's options."""
     same_owner: bool = False
     """Whether two bots of one owner may meet."""
     rest: float = 60.0
     """Seconds between two matches of a bot."""
     warm_up: int = 0
-    """So many matches at the beginning wait for no rest of their bots."""
+    """Number of matches at the beginning that ignore the rest."""
     house_plays: bool = False
-    """Whether house bots play each other when nobody else asks."""
+    """Whether house bots play each other when no other bot can play."""
     matches: int | None = None
-    """After how many matches no more are made; None: there is no end."""
+    """The total number of matches; None: unlimited."""
 
 
 def checked(game: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as they are kept, read from text; raise UsageError for what cannot be."""
+    """Return settings parsed from text; raise UsageError if they are invalid."""
     for name in values:
         if name not in READERS:
             raise UsageError(f"a rated competition has no {short(name)}; {choices(name, READERS)}")
@@ -49,7 +49,7 @@ def checked(game: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_formats(game: str, value: Any) -> list[int]:
-    """Read numbers of players such as `2,4`."""
+    """Parse numbers of players, such as `2,4`."""
     seats = load_game(game).rules.seats
     numbers = [whole_number(part.strip(), 2) for part in str(value).split(",")]
     if any(number not in seats for number in numbers):
@@ -61,7 +61,7 @@ def read_formats(game: str, value: Any) -> list[int]:
 
 
 def read_options(game: str, value: Any) -> dict[str, Any]:
-    """Read the options of the game, which its rules must take."""
+    """Check the game's options, which its rules must accept."""
     if not isinstance(value, dict):
         raise UsageError("options must be a JSON object, such as {}")
     rules, options = load_game(game).rules, load_protocol(game).options
@@ -74,7 +74,7 @@ def read_options(game: str, value: Any) -> dict[str, Any]:
 
 
 def read_rest(_: str, value: Any) -> float:
-    """Read seconds."""
+    """Parse a number of seconds."""
     try:
         seconds = float(value)
     except (TypeError, ValueError):
@@ -87,7 +87,7 @@ def read_rest(_: str, value: Any) -> float:
 
 
 def read_matches(_: str, value: Any) -> int | None:
-    """Read after how many matches it ends."""
+    """Parse the total number of matches."""
     number = whole_number(str(value), 1, MOST_MATCHES)
     if number is None and value not in (None, NONE):
         raise UsageError(
@@ -98,7 +98,7 @@ def read_matches(_: str, value: Any) -> int | None:
 
 
 def read_warm_up(_: str, value: Any) -> int:
-    """Read how many matches are played without rest."""
+    """Parse the number of matches without rest."""
     number = whole_number(str(value), 0, MOST_MATCHES)
     if number is None:
         raise UsageError(
@@ -108,7 +108,7 @@ def read_warm_up(_: str, value: Any) -> int:
 
 
 def yes_or_no(name: str) -> Callable[[str, Any], bool]:
-    """Return what reads whether something is so."""
+    """Return a parser for a boolean setting."""
 
     def read(_: str, value: Any) -> bool:
         if value in (True, "true"):
@@ -129,4 +129,4 @@ READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "house_plays": yes_or_no("house_plays"),
     "matches": read_matches,
 }
-"""What may be set, and what reads it."""
+"""The settings and their parsers."""

@@ -1,4 +1,4 @@
-"""The leaderboard of a rated competition: its pages, its order, and its first."""
+"""The leaderboard of a rated competition: pages, order, and leaders."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from cw.league.statistics.glicko2 import shown_rating
 
 PER_PAGE: Final = 100
 UNSURE: Final = 110.0
-"""The phi above which a rating says little yet."""
+"""A rating with a larger phi is considered unsure."""
 
 LISTED: Final[tuple[BotStatus, ...]] = ("ACTIVE", "INACTIVE")
 
 RATING: Final = Rating.mu - 2 * Rating.phi
-"""The shown rating, as its index has it."""
+"""The shown rating, as an expression that uses its index."""
 
 TOTAL: Final = and_(
     RatingTotal.competition_id == Rating.competition_id,
@@ -37,7 +37,7 @@ TOTAL: Final = and_(
     RatingTotal.players == 0,
     RatingTotal.day == 0,
 )
-"""What joins a rating with the total of all its matches."""
+"""Joins a rating with the total of all its matches."""
 
 SortKey: TypeAlias = Literal["rating", "name", "owner", "games", "rate", "active"]
 SORTS: Final[tuple[SortKey, ...]] = get_args(SortKey)
@@ -45,14 +45,14 @@ SORTS: Final[tuple[SortKey, ...]] = get_args(SortKey)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which rows of a leaderboard are wanted."""
+    """Selects rows of a leaderboard."""
 
     players: int = 0
-    """0: all numbers of players."""
+    """Number of players; 0: all."""
     days: int = 0
-    """How many days of UTC, with today; 0: all time."""
+    """Number of UTC days, including today; 0: all time."""
     named: str = ""
-    """Part of the name of a bot or its owner."""
+    """Part of a bot's or owner's name."""
     sort: SortKey = "rating"
     page: int = 1
 
@@ -63,7 +63,7 @@ class Row:
 
     rank: int
     bot: int
-    """The id of its row."""
+    """The bot's row id."""
     bot_id: str
     name: str
     game: str
@@ -85,12 +85,12 @@ class Row:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether few games stand behind the rating."""
+        """Whether the rating rests on few games."""
         return self.phi > UNSURE
 
     @property
     def win_rate(self) -> float:
-        """Won games, in percent."""
+        """Percentage of games won."""
         return 100 * self.wins / self.games
 
 
@@ -104,7 +104,7 @@ class LeaderboardPage:
 
 
 def listed(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
-    """Return a query for the listed bots of a competition."""
+    """Return a query for a competition's listed bots."""
     return (
         select(*columns)
         .select_from(Rating)
@@ -118,13 +118,13 @@ def listed(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
 
 
 def entries(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
-    """Return a query for what rows show of the listed bots of a competition, and more columns."""
+    """Return a query for the row data of a competition's listed bots, plus more columns."""
     facts = (Bot, User, Rating.mu, Rating.phi, Rating.last_match_at)
     return listed(competition, *facts, *columns).join(User, User.id == Bot.user_id)
 
 
 def ranked(competition: int) -> Select[*tuple[Any, ...]]:
-    """Return a query for the listed bots of a competition, each with its rank."""
+    """Return a query for a competition's listed bots with their ranks."""
     place = func.rank().over(order_by=RATING.desc()).label("rank")
     columns = (Rating.bot_id, Rating.mu, Rating.phi, Rating.last_match_at)
     return listed(competition, *columns, place)
@@ -137,9 +137,9 @@ def board(
     wanted: Wanted,
     now: datetime,
 ) -> LeaderboardPage:
-    """Return a page of the leaderboard of a competition; a page beyond the last one is the last.
+    """Return a page of a competition's leaderboard; a page beyond the last means the last.
 
-    Of all bots only what orders them is read; the rest is, of those on the page.
+    For all bots, only the sort keys are read; the rest is read for the bots of the page.
     """
     if replace(wanted, page=1) == Wanted():
         return whole_board(session, competition.id, wanted.page)
@@ -163,9 +163,9 @@ def board(
 
 
 def in_order(competition: int, wanted: Wanted) -> Select[int, int]:
-    """Return a query for the ids and ranks of listed bots, in the order that is wanted.
+    """Return a query for the ids and ranks of listed bots, in the requested order.
 
-    Where that is one of games, it is by rank: those are not counted here.
+    For an order by games it sorts by rank, as games are not counted here.
     """
     ranks = ranked(competition).subquery()
     order = {
@@ -183,21 +183,21 @@ def in_order(competition: int, wanted: Wanted) -> Select[int, int]:
 
 
 def rows_of(session: Session, competition: int, bots: Sequence[int]) -> dict[int, Any]:
-    """Return what is shown of some listed bots, by their ids."""
+    """Return the row data of some listed bots, by id."""
     rows = session.execute(entries(competition).where(Bot.id.in_(bots)))
     return {row.Bot.id: row for row in rows}
 
 
 def page_of(page: int, number: int) -> tuple[int, int]:
-    """Return the page of a list of so many rows that is shown for the one asked for, and all."""
+    """Return the page to show for a requested one, and the number of pages, of a list of rows."""
     pages = max(1, -(-number // PER_PAGE))
     return min(max(page, 1), pages), pages
 
 
 def whole_board(session: Session, competition: int, wanted: int) -> LeaderboardPage:
-    """Return a page of a leaderboard from which nothing is left out.
+    """Return a page of an unfiltered leaderboard.
 
-    Its rows are read in the order of the index, so that the other pages cost nothing.
+    Its rows are read in index order, so that other pages cost nothing.
     """
     number = session.scalars(listed(competition, func.count())).one()
     page, pages = page_of(wanted, number)
@@ -226,18 +226,18 @@ def rank_at(session: Session, competition: int, rating: float) -> int:
 
 
 def shown_of(row: Any) -> float:
-    """Return the shown rating of a row that was found."""
+    """Return the shown rating of a fetched row."""
     return shown_rating(row.mu, row.phi)
 
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """A bot at the top."""
+    """A bot at the top of the leaderboard."""
 
     rank: int
     name: str
     owner: str | None
-    """The username; None where that was deleted."""
+    """The username; None if the user was deleted."""
     picture: str | None
     """The SHA-256 of the owner's picture."""
     shown_rating: float
@@ -245,7 +245,7 @@ class Leader:
 
 
 def leaders(session: Session, competition: int, number: int) -> list[Leader]:
-    """Return the first of the listed bots of a competition; equal ones share a rank."""
+    """Return the top of a competition's listed bots; tied bots share a rank."""
     ranks = ranked(competition).subquery()
     rating = ranks.c.mu - 2 * ranks.c.phi
     rows = session.execute(
@@ -259,7 +259,7 @@ def leaders(session: Session, competition: int, number: int) -> list[Leader]:
 
 
 def named_like(text: str) -> ColumnElement[bool]:
-    """Return what holds of bots whose name, or whose owner's, has a text in it."""
+    """Return the SQL condition for bots whose name or owner's name contains a text."""
     key = text.casefold()
     return or_(
         Bot.name_key.contains(key, autoescape=True),
@@ -268,7 +268,7 @@ def named_like(text: str) -> ColumnElement[bool]:
 
 
 def row_of(row: Any, rank: int, count: Count) -> Row:
-    """Return a row of the leaderboard."""
+    """Return a leaderboard row."""
     bot, user = row.Bot, row.User
     return Row(
         rank,

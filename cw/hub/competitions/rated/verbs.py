@@ -1,4 +1,4 @@
-"""Rated competitions: how each is played, how it begins, and what takes in its results."""
+"""Rated competitions: settings, creation, and processing of results."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from cw.hub.matches.results import BattleResult
 from cw.hub.store.tables import Bot, Competition
 
 FIRST_GAME: Final = "code-battle"
-"""Whose competition a site begins with."""
+"""The game of a new site's first rated competition."""
 
 FIRST_TITLE: Final = "AI Code Battle"
 
 
 def settings_of(session: Session, competition: Competition | CompetitionFacts) -> RatedSettings:
-    """Return how a competition is played; what its row does not say is the default.
+    """Return a competition's settings, with defaults for missing values.
 
-    Without numbers of players: those for which the game has maps, or the fewest that it allows.
+    Without numbers of players: those for which the game has maps, or else the fewest it allows.
     """
     values = {name: value for name, value in competition.settings.items() if name != SINCE}
     formats = tuple(values.pop("formats", ())) or maps.numbers_with_maps(session, competition.game)
@@ -40,17 +40,17 @@ def settings_of(session: Session, competition: Competition | CompetitionFacts) -
 
 
 def fewest_players(game: str) -> tuple[int, ...]:
-    """Return the least number of players of a match between bots; two for a game not known here."""
+    """Return the fewest players of a match between bots; two for a game that is not installed."""
     entry = game_entries().get(game)
     return (2,) if entry is None else (max(2, game_of(entry).rules.seats.start),)
 
 
 def begin(session: Session, clock: Clock, game: str, title: str, **settings: Any) -> int:
-    """Make the rated competition of a game, its house bots, and let all bots of the game take part.
+    """Create a game's rated competition and house bots, and enter all bots of the game.
 
-    Returns its id. Twice, or by two at once: what is there stays as it is.
+    Returns its id. Idempotent, also when called concurrently: existing rows stay unchanged.
     """
-    # First, as the second of two waits there.
+    # First, because concurrent callers wait here.
     house.open_house(session, clock, game)
     row = of_game(session, game)
     if row is None:
@@ -62,24 +62,24 @@ def begin(session: Session, clock: Clock, game: str, title: str, **settings: Any
 
 
 def open_to_all(session: Session, clock: Clock, competition: int, game: str) -> None:
-    """Make the house bots of a game, and let all its bots take part. Twice: once."""
+    """Create a game's house bots, and enter all its bots. Idempotent."""
     house.open_house(session, clock, game)
     enter_all(session, clock, competition, game)
 
 
 def begin_site(session: Session, clock: Clock, settings: Mapping[str, Any]) -> None:
-    """Make the rated competition that a site begins with. Twice: it stays as it is."""
+    """Create the rated competition of a new site. Idempotent."""
     begin(session, clock, FIRST_GAME, FIRST_TITLE, **settings)
 
 
 def of_game(session: Session, game: str) -> Competition | None:
-    """Return the rated competition of a game, None if there is none."""
+    """Return the rated competition of a game, or None."""
     wanted = (Competition.format == FORMAT, Competition.slug == game)
     return session.scalars(select(Competition).where(*wanted)).one_or_none()
 
 
 def hosting_of(session: Session, bot: Bot) -> BotHosting | None:
-    """Return how a person's program is run in rated matches; None for one that plays in none."""
+    """Return how to run a user's program in rated matches, or None if it plays in none."""
     competition = None if bot.user_id is None else of_game(session, bot.game)
     if competition is None:
         return None
@@ -87,11 +87,11 @@ def hosting_of(session: Session, bot: Bot) -> BotHosting | None:
 
 
 def rated_competitions(session: Session) -> list[Competition]:
-    """Return all rated competitions, by their game."""
+    """Return all rated competitions, ordered by game."""
     query = select(Competition).where(Competition.format == FORMAT)
     return list(session.scalars(query.order_by(Competition.slug)))
 
 
 def finished(session: Session, _: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
-    """Rate what a match has come to; in the transaction of its end, and so once and in order."""
+    """Rate a match in the transaction that ends it, and so once and in order."""
     ratings.apply(session, claim.id, battles[-1].slots)

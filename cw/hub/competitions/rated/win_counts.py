@@ -1,4 +1,4 @@
-"""How many games each bot has played and won in a span of days: summed up once for each result."""
+"""Each bot's games and wins over a span of days: summed once per result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.hub.competitions.rated.ratings import DAY
 from cw.hub.store.tables import MatchParticipant, RatingTotal
 
 MOST: Final = 24
-"""Counts that are remembered: with 10,000 bots they take about 50 MB."""
+"""Maximum number of cached counts; with 10,000 bots they take about 50 MB."""
 
 
 _OTHER = aliased(MatchParticipant)
@@ -24,62 +24,62 @@ WINNERS: Final = (
     .correlate(MatchParticipant)
     .scalar_subquery()
 )
-"""How many were first in the match of a seat: who was so alone has won, others have drawn."""
+"""The number of first places in a seat's match: one is a win, several are draws."""
 
 
 class Count(NamedTuple):
-    """What a bot has come to."""
+    """A bot's game counts."""
 
     games: int
     wins: int
 
     @property
     def rate(self) -> float:
-        """Won games, as a part of all."""
+        """The fraction of games won."""
         return self.wins / self.games
 
 
 Counts: TypeAlias = Mapping[int, Count]
-"""By the ids of bots; those without a game are not there."""
+"""By bot id; bots without a game are absent."""
 
 
 class Span(NamedTuple):
-    """Which matches count."""
+    """The matches to count."""
 
     competition: int
     players: int
     """The number of players; 0: all."""
     since: int
-    """The first day that counts, in days since 1970; 0: for ever."""
+    """The first day counted, in days since 1970; 0: all time."""
 
 
 def first_day(now: datetime, days: int) -> int:
-    """Return the first of so many days of UTC, the last of which is today; 0 for no days."""
+    """Return the first of a number of UTC days that end today, in days since 1970; 0 for 0."""
     return int(now.timestamp()) // DAY - days + 1 if days else 0
 
 
 class WinCounts:
-    """Counts that were summed up lately; to be shared by all threads of a process.
+    """A cache of counts, shared by all threads of a process.
 
-    They change with a revision of their competition alone, so those of the present one hold.
+    Counts change only with their competition's revision, so those of the present one are valid.
     """
 
     def __init__(self) -> None:
-        """Remember none."""
+        """Create an empty cache."""
         self._lock = Lock()
         self._cache: dict[Span, tuple[int, Counts]] = {}
 
     def of(self, session: Session, span: Span, revision: int) -> Counts:
-        """Return the counts of a span, at a revision of its competition.
+        """Return the counts of a span at a revision of its competition.
 
-        By two at once: both sum up, and find the same.
+        Concurrent callers both sum up, with the same result.
         """
         with self._lock:
             cache_revision, counts = self._cache.get(span, (None, {}))
         if cache_revision == revision:
             return counts
         counts = summed(session, span)
-        if counts:  # Else it took no time, and spans without a match would crowd others out.
+        if counts:  # Empty counts are fast, and would crowd others out.
             self._keep(span, revision, counts)
         return counts
 
@@ -92,7 +92,7 @@ class WinCounts:
 
 
 def summed(session: Session, span: Span) -> Counts:
-    """Sum up what the bots have come to, from the rows."""
+    """Sum up bots' games and wins from the rows."""
     of_days = RatingTotal.day >= span.since if span.since else RatingTotal.day == 0
     rows = session.execute(
         select(RatingTotal.bot_id, func.sum(RatingTotal.games), func.sum(RatingTotal.wins))

@@ -1,4 +1,4 @@
-"""The board types of tournaments: the defaults of each game, their factors, and reading them."""
+"""Board types of tournaments: each game's defaults, their factors, and their parsing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.hub.competitions.tournament.names import clean_name
 from cw.league.ladder.boards import BoardSpec
 
 LONGEST_NAME: Final = 40
-"""Characters of the name of a board type."""
+"""Maximum length of a board type's name, in characters."""
 
 MOST_BOARDS: Final = 20
 
@@ -24,13 +24,13 @@ BOARDS: Final[Mapping[str, Sequence[Mapping[str, Any]]]] = {
     "code-battle": ({"name": "2-player maps", "options": {}},),
     "end-of-codes": ({"options": {"M": 15, "MAX_HP": 5}},),
 }
-"""The first board types by game, where a tournament does not set its own."""
+"""Initial board types by game, for tournaments that do not set their own."""
 
 FACTORS: Final[Mapping[str, Mapping[int, int]]] = {"hexagon": {3: 1, 4: 2, 5: 3, 6: 4, 7: 5}}
-"""The factor of a board by its size, for games whose larger boards are worth more."""
+"""The factor of a board by size, for games whose larger boards are worth more."""
 
 USUAL_SIZE: Final = 5
-"""The size of a board of a game with FACTORS whose options name none."""
+"""The board size of a game with FACTORS if its options name none."""
 
 
 def title_of(game: str) -> str:
@@ -39,16 +39,16 @@ def title_of(game: str) -> str:
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
-    """Return a whole number from low to high; raise UsageError for another value."""
+    """Return a whole number from low to high; raise UsageError for any other value."""
     if type(value) is int and low <= value <= high:
         return value
     raise UsageError(f"{name} must be a whole number from {low} to {high}, not {short(value)}")
 
 
 def read_boards(game: str, documents: Any) -> tuple[BoardSpec, ...]:
-    """Return board types; raise UsageError, in the words of the game, for an impossible one.
+    """Return board types; raise UsageError, in the words of the game, if one is invalid.
 
-    A board without a factor gets that of its size, else 1. Factors must grow with the size.
+    A board without a factor gets that of its size, or 1. Factors must grow with the size.
     """
     if not isinstance(documents, list | tuple) or not documents:
         raise UsageError("boards must be a list of boards, such as options = {size = 5}")
@@ -63,7 +63,7 @@ def read_boards(game: str, documents: Any) -> tuple[BoardSpec, ...]:
 
 
 def read_board(game: str, document: Any) -> BoardSpec:
-    """Return a board type, checked by beginning a game on it."""
+    """Return a board type, validated by starting a game on it."""
     if not isinstance(document, Mapping) or not set(document) <= {"name", "options", "factor"}:
         raise UsageError(f"a board has a name, options and a factor, not {short(document)}")
     options = document.get("options", {})
@@ -83,12 +83,12 @@ def read_board(game: str, document: Any) -> BoardSpec:
 
 
 def board_name(game: str, options: Mapping[str, Any]) -> str:
-    """Return the name of a board type that was given none."""
+    """Return the default name of a board type."""
     return " ".join([title_of(game), *map(str, options.values())])[:LONGEST_NAME]
 
 
 def size_of(options: Mapping[str, Any]) -> Any:
-    """Return the size of a board, by which its factor goes."""
+    """Return the size of a board, which determines its factor."""
     cells = options.get("cells")
     if isinstance(cells, list):
         return (len(cells) + 1) // 2
@@ -96,7 +96,7 @@ def size_of(options: Mapping[str, Any]) -> Any:
 
 
 def usual_factor(game: str, options: Mapping[str, Any]) -> int:
-    """Return the factor of a board by its size; raise UsageError for a size that has none."""
+    """Return the factor of a board by its size; raise UsageError if the size has none."""
     if game not in FACTORS:
         return 1
     factors, size = FACTORS[game], size_of(options)
@@ -107,7 +107,7 @@ def usual_factor(game: str, options: Mapping[str, Any]) -> int:
 
 
 def check_growth(game: str, boards: Sequence[BoardSpec]) -> None:
-    """Raise UsageError unless larger boards of a game with factors have greater ones."""
+    """Raise UsageError unless larger boards of a game with factors have larger factors."""
     if game not in FACTORS:
         return
     factors: dict[int, int] = {}
@@ -122,7 +122,7 @@ def check_growth(game: str, boards: Sequence[BoardSpec]) -> None:
 
 
 def try_board(game: str, options: Mapping[str, Any]) -> None:
-    """Raise UsageError, in the words of the game, unless a game can begin with these options."""
+    """Raise UsageError, in the words of the game, unless a game can start with these options."""
     protocol_options = load_protocol(game).options
     rules = load_game(game).rules
     rule_options = {name: value for name, value in options.items() if name not in protocol_options}

@@ -1,4 +1,4 @@
-"""The files from which a host creates a tournament: a table of TOML, and lists of teams."""
+"""Files for creating a tournament: a TOML configuration, and lists of teams."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LARGEST_FILE: Final = 1024 * 1024
 """In bytes."""
 
 LONGEST_LINE: Final = 1000
-"""Characters of a line of a list of teams; more are cut off."""
+"""Maximum length of a line in a list of teams, in characters; the rest is cut off."""
 
 
 class GroupTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of `[[groups]]`."""
+    """An entry of `[[groups]]`."""
 
     name: str
     kind: GroupKind | None = None
@@ -37,7 +37,7 @@ class GroupTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TeamTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of `[[teams]]`."""
+    """An entry of `[[teams]]`."""
 
     name: str
     group: str = ""
@@ -49,7 +49,7 @@ class TeamTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EventTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of `[[events]]`."""
+    """An entry of `[[events]]`."""
 
     kind: EventKind
     at: datetime
@@ -75,7 +75,7 @@ class TournamentTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_config(document: Mapping[str, Any], slug: str, game: str = "") -> TournamentConfig:
-    """Return the configuration of a tournament; raise UsageError, in one sentence, for a wrong one.
+    """Return the configuration of a tournament; raise a one-sentence UsageError if it is invalid.
 
     Times without a zone are UTC.
     """
@@ -103,7 +103,7 @@ def read_config(document: Mapping[str, Any], slug: str, game: str = "") -> Tourn
 
 
 def read_event(document: Mapping[str, Any]) -> NewEvent:
-    """Return an event to be planned; raise UsageError, in one sentence, for a wrong one."""
+    """Return an event to plan; raise a one-sentence UsageError if it is invalid."""
     try:
         return new_event(documents.convert(document, EventTable))
     except (msgspec.ValidationError, RecursionError) as error:
@@ -111,13 +111,13 @@ def read_event(document: Mapping[str, Any]) -> NewEvent:
 
 
 def new_event(table: EventTable) -> NewEvent:
-    """Return an event to be planned."""
+    """Return an event to plan."""
     event = NewEvent(**msgspec.structs.asdict(table))
     return event if event.at.tzinfo else replace(event, at=event.at.replace(tzinfo=UTC))
 
 
 def team_lines(text: str) -> Iterator[NewTeam]:
-    """Yield the teams of a list, a line each: `NAME` or `NAME, SANDBOX`."""
+    """Yield the teams of a list, one per line: `NAME` or `NAME, SANDBOX`."""
     for number, line in enumerate(re.split("\r\n|\n|\r", text.removeprefix("\ufeff")), 1):
         if not line.strip():
             continue
@@ -129,7 +129,7 @@ def team_lines(text: str) -> Iterator[NewTeam]:
 
 
 def with_teams(config: TournamentConfig, listed: Sequence[NewTeam]) -> TournamentConfig:
-    """Return a configuration with the teams of a list, and their groups if it names none."""
+    """Return a configuration extended by listed teams, and by their groups if it has none."""
     teams = [*config.teams, *listed]
     if config.groups:
         return replace(config, teams=teams)

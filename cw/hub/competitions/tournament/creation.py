@@ -1,4 +1,4 @@
-"""Creating a tournament of teams from its configuration: groups, teams and events."""
+"""Creation of a team tournament from its configuration: groups, teams and events."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from cw.hub.competitions.verbs import OPERATOR
 from cw.hub.pages.names import is_slug
 
 MAIN: Final = "MAIN"
-"""The group of a tournament whose configuration names none."""
+"""The group of a tournament whose configuration has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentConfig:
-    """Everything that a tournament is created from."""
+    """The full specification of a new tournament."""
 
     slug: str
     game: str
     title: str = ""
     """"": the slug."""
     seed: int | None = None
-    """None: drawn."""
+    """None: draw one."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     groups: Sequence[NewGroup] = ()
     teams: Sequence[NewTeam] = ()
@@ -42,22 +42,22 @@ class TournamentConfig:
 
 @dataclass(frozen=True, slots=True)
 class NewTournament:
-    """A tournament that was created."""
+    """A newly created tournament."""
 
     id: int
     slug: str
     title: str
     teams: tuple[int, ...]
-    """The ids of its teams, in the order of the configuration."""
+    """The ids of its teams, in configuration order."""
 
 
 def create(
     session: Session, clock: Clock, config: TournamentConfig, actor: str = OPERATOR
 ) -> NewTournament:
-    """Create a tournament with its groups, teams and events; a `draft` until it starts.
+    """Create a tournament with its groups, teams and events; it is a `draft` until it starts.
 
-    Events may lie in the past: they are applied at once. Raises UsageError for an impossible
-    configuration, and CompetitionTaken if there is a tournament of this slug.
+    Past events are applied at once. Raises UsageError if the configuration is invalid, and
+    CompetitionTaken if there is already a tournament with this slug.
     """
     if not is_slug(config.slug):
         raise UsageError(

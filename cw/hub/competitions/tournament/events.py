@@ -1,4 +1,4 @@
-"""Planning the events of a tournament, and calling them off."""
+"""Planning and calling off events of a tournament."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LONGEST_TITLE: Final = 120
 LONGEST_TEXT: Final = 2000
 
 DATES: Final[Mapping[EventKind, str]] = {"start": "Start", "end": "End"}
-"""The titles of the events between which a tournament is held."""
+"""The titles of a tournament's start and end."""
 
 TAKEN_BACK: Final = "The end was undone"
-"""The title of what was an end, before a host has undone it."""
+"""The new title of an end that a host has undone."""
 
 NO_TIME: Final = "Please enter a time"
 PAST: Final = "The time is in the past"
@@ -42,14 +42,14 @@ NO_BOARD: Final = "Please enter a board"
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """An event to be planned."""
+    """An event to plan."""
 
     kind: EventKind
     at: datetime
     title: str
     text: str = ""
     group: str = ""
-    """The name of its group; "": all of them."""
+    """The name of its group; "": all groups."""
     boards: Sequence[Mapping[str, Any]] = ()
     mode: Mode = "add"
     announced: bool = False
@@ -67,8 +67,8 @@ def add_event(  # noqa: PLR0913
 ) -> int:
     """Plan an event; return its id. `progress.advance` applies it when it is due.
 
-    A start that is `is_late` takes the place of one that was planned. Raises UsageError for an
-    event in the past, unless `is_late`, and for impossible boards.
+    A start that is `is_late` replaces a planned one. Raises UsageError for an event in the past,
+    unless `is_late`, and for invalid boards.
     """
     row = competitions.lock(session, competition)
     if event.at < clock() and not is_late:
@@ -105,14 +105,14 @@ def add_event(  # noqa: PLR0913
 
 
 def call_off_starts(session: Session, clock: Clock, competition: int, but: int, actor: str) -> None:
-    """Call off the planned starts of a tournament that begins now, by another one."""
+    """Call off the planned starts of a tournament that begins now by another one."""
     starts = (Event.competition_id == competition, Event.kind == "start", *IS_PLANNED)
     for event in session.scalars(select(Event.id).where(*starts, Event.id != but)).all():
         remove_event(session, clock, competition, event, actor)
 
 
 def clean_texts(event: NewEvent) -> tuple[str, str]:
-    """Return the title and the text of an event as pages show them, or raise UsageError."""
+    """Return the cleaned title and text of an event, or raise UsageError."""
     title = event.title.strip()
     if not title:
         raise UsageError(NO_TITLE)
@@ -125,7 +125,7 @@ def clean_texts(event: NewEvent) -> tuple[str, str]:
 
 
 def event_data(competition: Competition, event: NewEvent) -> dict[str, Any]:
-    """Return the stored data of an event: the boards that it brings."""
+    """Return the stored data of an event: the boards it adds."""
     if not event.boards:
         if event.kind == "boards":
             raise UsageError(NO_BOARD)
@@ -154,10 +154,9 @@ def remove_event(
 def schedule(
     session: Session, clock: Clock, facts: CompetitionFacts, dates: Dates, actor: str
 ) -> None:
-    """Plan when a tournament starts and ends, in place of what was planned before.
+    """Plan the start and end of a tournament, replacing earlier plans.
 
-    Both are announced. Twice: the same. Raises UsageError for dates in the past, or the wrong way
-    round.
+    Both are announced. Idempotent. Raises UsageError for dates in the past or in the wrong order.
     """
     dates.check(clock())
     row = competitions.lock(session, facts.id)

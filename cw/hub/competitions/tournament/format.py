@@ -1,4 +1,4 @@
-"""The format of tournaments of teams, as the hub and its matches know it."""
+"""The tournament format, as seen by the hub and its matches."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from cw.hub.store.tables import CompetitionState
 
 
 def match_part(session: Session, match: MatchView, battle: int) -> MatchPart:
-    """Return what a match has above its replay: who has won, what for, and its battles."""
+    """Return the part above a match's replay: the winner, the reason, and the battles."""
     met = standings.of_match(session, match.match_id)
     if met is None:
         return NO_PART
@@ -47,7 +47,7 @@ def match_part(session: Session, match: MatchView, battle: int) -> MatchPart:
 
 
 def typed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of a tournament that were typed: what is JSON counts as such."""
+    """Parse typed settings of a tournament; valid JSON is read as such."""
     read: dict[str, Any] = {}
     for name, value in values.items():
         try:
@@ -64,7 +64,7 @@ def change(
     values: Mapping[str, Any],
     actor: str,
 ) -> None:
-    """Keep settings of a tournament that may be changed; raise UsageError for others."""
+    """Change settings of a tournament; raise UsageError if they may not be changed."""
     change_settings(session, clock, facts.id, typed(values), actor=actor)
 
 
@@ -92,9 +92,9 @@ FIELDS: Final = (
 def create(
     session: Session, clock: Clock, _format: Format, wanted: NewCompetition, actor: str
 ) -> CompetitionFacts:
-    """Create a tournament with its groups; raise UsageError for what cannot be.
+    """Create a tournament with its groups; raise UsageError if it is invalid.
 
-    Teams, events and invitations follow on the pages of its host.
+    Teams, events and invitations follow on its host's pages.
     """
     settings = dict(wanted.settings)
     names = [name.strip() for name in settings.pop("groups", "").split(",") if name.strip()]
@@ -111,23 +111,23 @@ def create(
 
 
 def texts(session: Session, format_: Format, facts: CompetitionFacts) -> dict[str, str]:
-    """Return the settings and groups of a tournament as they stand in the fields of a form."""
+    """Return a tournament's settings and groups as form field values."""
     names = ",".join(group.name for group in groups_of(session, facts.id))
     return show_all(format_.fields, facts.settings) | {"groups": names}
 
 
 def led_at(facts: CompetitionFacts) -> str:
-    """Return the address of the pages of its host."""
+    """Return the address of its host's pages."""
     return address_of("host.page", slug=facts.slug)
 
 
 def hosts_at(slug: str) -> str:
-    """Return the address at which hosts are added and removed."""
+    """Return the address for adding and removing hosts."""
     return address_of("host.people", slug=slug, _anchor="hosts-title")
 
 
 EVENTS: Final = {"planned": "start", "running": "resume", "paused": "pause"}
-"""The events by which a tournament comes to a state."""
+"""The event that brings a tournament into each state."""
 
 
 def steer(
@@ -137,7 +137,7 @@ def steer(
     state: CompetitionState,
     _actor: str,
 ) -> None:
-    """Raise UsageError: a tournament begins, pauses and ends by its events."""
+    """Raise UsageError: a tournament starts, pauses and ends by its events."""
     verb = EVENTS.get(state, "end")
     raise UsageError(f"a tournament has events: cw hub competition event {facts.slug} {verb}")
 

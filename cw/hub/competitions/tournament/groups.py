@@ -1,4 +1,4 @@
-"""The groups of a tournament, which pages call sandboxes: adding, finding, and room in them."""
+"""The groups of a tournament, called sandboxes on pages: adding, finding, and capacity."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from cw.hub.competitions.verbs import OPERATOR
 from cw.hub.store.tables import Competition, Entry, Group, GroupKind, Round, Team
 
 KIND_BY_NAME: Final[Mapping[str, GroupKind]] = {"internal": "internal", "final": "final"}
-"""The kind of a group whose kind is not set, by the key of its name; others are public."""
+"""The default kind of a group by the key of its name; other groups are public."""
 
 MOST_GROUPS: Final = 50
 MOST_TEAMS: Final = 1000
-"""Teams of a tournament."""
+"""Maximum number of teams in a tournament."""
 
 MOST_BY_PAIRS: Final = 100
-"""Entries of a group in which every two meet."""
+"""Maximum number of entries in a group where every pair meets."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A group to be added."""
+    """A group to add."""
 
     name: str
     kind: GroupKind | None = None
-    """None: by its name."""
+    """None: derived from the name."""
     slug: str = ""
-    """"": made from the name."""
+    """"": derived from the name."""
 
 
 def groups_of(session: Session, competition: int) -> list[Group]:
-    """Return the groups of a tournament in the order in which they were added."""
+    """Return the groups of a tournament in order of creation."""
     query = select(Group).where(Group.competition_id == competition).order_by(Group.id)
     return list(session.scalars(query))
 
@@ -67,10 +67,9 @@ def named_group(groups: Iterable[Group], name: str) -> Group:
 def add_group(
     session: Session, clock: Clock, competition: int, group: NewGroup, actor: str = OPERATOR
 ) -> int:
-    """Add a group, with an entry of each team that plays in all groups; return its id.
+    """Add a group, with an entry for each team that plays in all groups; return its id.
 
-    Raises UsageError for a name that is taken, also by somebody who came first, and for a second
-    final.
+    Raises UsageError if the name is taken, even by a concurrent caller, and for a second final.
     """
     row = competitions.lock(session, competition)
     others = groups_of(session, competition)
@@ -95,11 +94,11 @@ def add_group(
     return new.id
 
 
-# Room
+# Capacity
 
 
 def group_sizes(session: Session, competition: int) -> dict[int, int]:
-    """Return the number of playing entries by the id of their group."""
+    """Return the number of playing entries by group id."""
     sizes = (
         select(Entry.group_id, func.count())
         .join(Group, Group.id == Entry.group_id)
@@ -110,19 +109,19 @@ def group_sizes(session: Session, competition: int) -> dict[int, int]:
 
 
 def most_entries(competition: Competition) -> int:
-    """Return the number of entries for which a group has room."""
+    """Return the maximum number of entries in a group."""
     if stored_settings(competition.game, competition.settings).plan == "pairs":
         return MOST_BY_PAIRS
     return min(load_game(competition.game).rules.seats[-1], MOST_TEAMS)
 
 
 def full(group: Group, most: int) -> UsageError:
-    """Return the error of a group that has no room."""
+    """Return the error for a full group."""
     return UsageError(f"{group.name} is full: it holds at most {most} teams")
 
 
 def check_room(session: Session, competition: Competition) -> None:
-    """Raise UsageError if a group now has more entries than can play in it."""
+    """Raise UsageError if a group has more entries than can play in it."""
     session.flush()
     sizes, most = group_sizes(session, competition.id), most_entries(competition)
     for group in groups_of(session, competition.id):
@@ -130,25 +129,25 @@ def check_room(session: Session, competition: Competition) -> None:
             raise full(group, most)
 
 
-# Revisions: pages are read again when one has risen
+# Revisions: an increase makes pages reload
 
 
 def mark_changed(competition: Competition, *groups: Group) -> None:
-    """Raise the revisions of a tournament and of some of its groups."""
+    """Increment the revisions of a tournament and of the given groups."""
     competition.revision += 1
     for group in groups:
         group.revision += 1
 
 
 def mark_all_changed(session: Session, competition: Competition) -> None:
-    """Raise the revisions of a tournament and of all its groups."""
+    """Increment the revisions of a tournament and of all its groups."""
     groups = update(Group).where(Group.competition_id == competition.id)
     session.execute(groups.values(revision=Group.revision + 1))
     competition.revision += 1
 
 
 def mark_round_changed(session: Session, round_id: int) -> None:
-    """Raise the revision of the group of a round."""
+    """Increment the revision of a round's group."""
     group = select(Round.group_id).where(Round.id == round_id).scalar_subquery()
     change = update(Group).where(Group.id == group).values(revision=Group.revision + 1)
     session.execute(change, execution_options={"synchronize_session": False})

@@ -1,4 +1,4 @@
-"""The list of all tournaments, and the teams of each group of one."""
+"""The list of tournaments, and the teams in each group of a tournament."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from cw.hub.store.tables import Competition, CompetitionState, Entry, Event, Gro
 
 MOST_LISTED: Final = 200
 PER_PAGE: Final = 30
-"""Tournaments of a page of the list."""
+"""Number of tournaments per page."""
 
 Phase: TypeAlias = Literal["running", "coming", "over"]
 PHASES: Final[tuple[Phase, ...]] = ("running", "coming", "over")
-"""What a tournament is in the list, in its order: one that is paused runs."""
+"""The phases of tournaments in list order; a paused tournament counts as running."""
 
 IS_PUBLIC: Final = or_(Event.announced, Event.applied_at.is_not(None))
-"""Whether everybody may see an event."""
+"""Conditions for a public event."""
 
 IS_LISTED: Final = and_(
     Competition.format == FORMAT, exists().where(Event.competition_id == Competition.id, IS_PUBLIC)
 )
-"""Whether everybody may see a tournament."""
+"""Conditions for a public tournament."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedTournament:
-    """A tournament in the list of all."""
+    """A tournament in the list."""
 
     slug: str
     game: str
@@ -47,40 +47,40 @@ class ListedTournament:
     groups: Sequence[str]
     has_begun: bool
     next: EventView | None
-    """The next event that is announced."""
+    """The next announced event."""
 
     @property
     def phase(self) -> Phase:
-        """Where it stands in the list."""
+        """Its phase in the list."""
         return phase_of(self.state, has_begun=self.has_begun)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a page of the list shows."""
+    """The selection of a page of the list."""
 
     page: int = 1
     text: str = ""
-    """What titles contain; "" for all."""
+    """Part of the title; "" for all."""
     phase: Phase | None = None
-    """None for all."""
+    """None: all phases."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """A page of the tournaments that fit, and how many do so in each phase."""
+    """A page of the matching tournaments, with their number in each phase."""
 
     rows: Sequence[ListedTournament]
     page: int
     pages: int
     counts: Mapping[Phase, int]
-    """Of those with such a title, in every phase."""
+    """The number of tournaments with a matching title, by phase."""
 
 
 def list_page(session: Session, wanted: Wanted) -> ListPage:
-    """Return a page of the public tournaments, the last one for a number beyond it.
+    """Return a page of the public tournaments; a page beyond the last means the last.
 
-    Those that run are first, then those to come, then those that are over; each by title.
+    Running tournaments come first, then upcoming, then finished ones; each by title.
     """
     text = wanted.text.casefold()
     outlines = [outline for outline in all_outlines(session) if text in outline.title.casefold()]
@@ -94,7 +94,7 @@ def list_page(session: Session, wanted: Wanted) -> ListPage:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """As much of a tournament as its place in the list depends on."""
+    """The data that determines a tournament's position in the list."""
 
     id: int
     title: str
@@ -102,7 +102,7 @@ class Outline:
 
 
 def all_outlines(session: Session) -> list[Outline]:
-    """Return the outlines of all public tournaments in the order of the list."""
+    """Return the outlines of all public tournaments in list order."""
     has_begun = exists().where(
         Event.competition_id == Competition.id,
         Event.kind == "start",
@@ -120,20 +120,20 @@ def all_outlines(session: Session) -> list[Outline]:
 
 
 def phase_of(state: CompetitionState, *, has_begun: bool) -> Phase:
-    """Return where a tournament stands in the list."""
+    """Return the phase of a tournament."""
     if state == "over":
         return "over"
     return "running" if has_begun else "coming"
 
 
 def listing(session: Session) -> list[ListedTournament]:
-    """Return the tournaments with a public event, the latest first, in four statements."""
+    """Return the tournaments with a public event, latest first. Four statements."""
     latest = select(Competition.id).where(IS_LISTED).order_by(Competition.id.desc())
     return of_ids(session, session.scalars(latest.limit(MOST_LISTED)).all())
 
 
 def of_ids(session: Session, ids: Sequence[int]) -> list[ListedTournament]:
-    """Return tournaments with their groups and events, in this order, in three statements."""
+    """Return tournaments with their groups and events, in the given order. Three statements."""
     teams = (
         select(func.count())
         .where(Team.competition_id == Competition.id, Team.removed_at.is_(None))
@@ -172,7 +172,7 @@ def of_ids(session: Session, ids: Sequence[int]) -> list[ListedTournament]:
 
 
 def group_names(session: Session, ids: Sequence[int]) -> Mapping[int, list[str]]:
-    """Return the names of the groups of tournaments, by the id of the tournament."""
+    """Return the names of the groups of tournaments, by tournament id."""
     names: dict[int, list[str]] = defaultdict(list)
     query = select(Group.competition_id, Group.name).where(Group.competition_id.in_(ids))
     for competition, name in session.execute(query.order_by(Group.id)):
@@ -181,7 +181,7 @@ def group_names(session: Session, ids: Sequence[int]) -> Mapping[int, list[str]]
 
 
 def public_events(session: Session, ids: Sequence[int]) -> Mapping[int, list[EventView]]:
-    """Return the public events of tournaments, by the id of the tournament."""
+    """Return the public events of tournaments, by tournament id."""
     events: dict[int, list[EventView]] = defaultdict(list)
     query = select(Event.competition_id, *EVENT_COLUMNS)
     query = query.where(Event.competition_id.in_(ids), IS_PUBLIC).order_by(Event.at, Event.id)
@@ -192,7 +192,7 @@ def public_events(session: Session, ids: Sequence[int]) -> Mapping[int, list[Eve
 
 @dataclass(frozen=True, slots=True)
 class GroupTeam:
-    """A team in the list of its group."""
+    """A team in its group's list."""
 
     group_id: int
     slug: str
@@ -202,7 +202,7 @@ class GroupTeam:
 
 
 def playing_teams(session: Session, competition: int) -> list[GroupTeam]:
-    """Return the teams that play in each group, by name."""
+    """Return the playing teams of each group, by name."""
     rows = session.execute(
         select(Entry.group_id, Team.slug, Team.name, Team.out_of_competition)
         .join(Team, Team.id == Entry.team_id)

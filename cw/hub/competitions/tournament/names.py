@@ -16,14 +16,14 @@ LONGEST_GROUP: Final = 32
 LONGEST_KEY: Final = 80
 
 GROUP_WORDS: Final = frozenset({"events", "host", "join", "kit", "leave", "my-team"})
-"""Words in the place of a group in addresses: no group has such a slug."""
+"""Path segments beside those of groups; no group may have such a slug."""
 
 TEAM_WORDS: Final = frozenset({"ladder"})
-"""Words in the place of a team: `ladder.json`."""
+"""Path segments beside those of teams, as in `ladder.json`."""
 
 
 def clean_name(text: str, longest: int) -> str:
-    """Return a name as pages show it; raise UsageError if it, or its key, cannot be one."""
+    """Return a cleaned name; raise UsageError if it, or its key, is invalid."""
     name = names.clean_name(text, longest)
     if len(name_key(name)) > max(longest, LONGEST_KEY):
         raise UsageError(f"longer than {longest} characters")
@@ -31,14 +31,14 @@ def clean_name(text: str, longest: int) -> str:
 
 
 def name_key(name: str) -> str:
-    """Return the form by which names are compared: equal keys are the same name."""
+    """Return the key by which names are compared; equal keys mean the same name."""
     return unicodedata.normalize("NFKC", name.casefold())
 
 
 def slug_for(name: str, slug: str, used: Collection[str], empty: str) -> str:
-    """Return the slug that was asked for, or for "" a new one from the name.
+    """Return the requested slug, or for "" a new one derived from the name.
 
-    Raises UsageError for a slug that is malformed or already used.
+    Raises UsageError if the slug is malformed or already used.
     """
     if not slug:
         return new_slug(name, used, empty)
@@ -48,7 +48,7 @@ def slug_for(name: str, slug: str, used: Collection[str], empty: str) -> str:
 
 
 def new_slug(name: str, used: Collection[str], empty: str) -> str:
-    """Return the slug of a name: Latin letters, digits, hyphens; numbered if used or empty."""
+    """Derive a slug from a name: Latin letters, digits, hyphens; numbered if used or empty."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     stem = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_SLUG].strip("-")
     if stem and stem not in used:
@@ -60,6 +60,6 @@ def new_slug(name: str, used: Collection[str], empty: str) -> str:
 
 
 def numbered(stem: str, number: int) -> str:
-    """Return a slug with a number, no longer than a slug may be."""
+    """Append a number to a slug, within the maximum length."""
     end = f"-{number}"
     return stem[: LONGEST_SLUG - len(end)].rstrip("-") + end

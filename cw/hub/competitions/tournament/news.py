@@ -1,4 +1,4 @@
-"""The events of tournaments that have taken place, for the feed of the site."""
+"""Past events of tournaments, for the site's feed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.hub.store.tables import Competition, Event
 
 
 def news(session: Session) -> Iterator[NewsItem]:
-    """Give the latest events: starts, ends, finals, and what hosts have announced for that time."""
+    """Yield the latest events: starts, ends, finals, and what hosts have announced."""
     events = (
         select(Event.id, Event.applied_at, Event.title, Event.text)
         .add_columns(Competition.title.label("tournament"), Competition.slug)

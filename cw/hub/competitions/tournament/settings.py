@@ -1,4 +1,4 @@
-"""How tournaments of teams are played: their settings, and the defaults of each game."""
+"""The settings of team tournaments, and the defaults of each game."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from cw.league.ladder.boards import BoardSpec
 from cw.league.ladder.points import POINTS
 
 FORMAT: Final = "tournament"
-"""The format of competitions between teams, as it is stored."""
+"""The stored name of the format."""
 
 HOSTINGS: Final[tuple[Hosting, ...]] = get_args(Hosting)
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentSettings:
-    """How a tournament is played."""
+    """The settings of a tournament."""
 
     plan: Literal["pairs", "all"]
-    """Whether every two entries meet in a round, or all of them play one match."""
+    """Whether every pair of entries meets in a round, or all of them play a single match."""
     battles: int
-    """Games of a match."""
+    """Number of games per match."""
     tiebreak: Literal["none", "score"]
     points: Mapping[str, int]
-    """Points of a match, with the keys of `cw.league.ladder.points.POINTS`."""
+    """The points for results, with the keys of `cw.league.ladder.points.POINTS`."""
     boards: tuple[BoardSpec, ...]
-    """The first board types."""
+    """The initial board types."""
     hosting: Hosting
     """How uploaded programs are run."""
     per_bot: int
-    """Matches of one bot at once."""
+    """Maximum number of simultaneous matches per bot."""
     parallel: int
-    """Matches of the tournament at once."""
+    """Maximum number of simultaneous matches in the tournament."""
     round_every: int
-    """Seconds from the start of a round to that of the next; 0: at once."""
+    """Seconds from the start of one round to that of the next; 0: start at once."""
     finalists: int
-    """Teams of each public group that go to the final."""
+    """Number of teams per public group that advance to the final."""
     tokens_per_team: int
     training: str
-    """The built-in strategy that teams practise with; "" for none."""
+    """The built-in strategy for practice matches; "" for none."""
     stores: bool = False
-    """Whether the machines of the teams have databases for data between requests."""
+    """Whether the teams' machines have databases for data between requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameDefaults:
-    """The settings of a game's tournaments where they are not set otherwise."""
+    """The default settings of a game's tournaments."""
 
     training: str
     kinds: tuple[BotKind, ...] = ("url", "program")
-    """The kinds of bots that teams may have; a new team's bot is of the first."""
+    """The kinds of bots that teams may have; a new team's bot is of the first kind."""
     plan: Literal["pairs", "all"] = "pairs"
     battles: int = 2
     tiebreak: Literal["none", "score"] = "none"
@@ -71,7 +71,7 @@ class GameDefaults:
     finalists: int = 3
     tokens_per_team: int = 1
     points: Mapping[str, int] = field(default_factory=dict)
-    """Those that differ from POINTS."""
+    """Only those that differ from POINTS."""
     stores: bool = False
 
 
@@ -93,30 +93,30 @@ NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "finalists": (1, 100),
     "tokens_per_team": (1, 6),
 }
-"""The settings that are whole numbers, with the lowest and the highest value of each."""
+"""The integer settings, with the minimum and maximum of each."""
 
 WORDS: Final[Mapping[str, Sequence[str]]] = {
     "plan": ("pairs", "all"),
     "tiebreak": ("none", "score"),
     "hosting": HOSTINGS,
 }
-"""The settings that are one of a few words."""
+"""The settings with a fixed choice of words."""
 
 CHANGEABLE: Final = ("parallel", "per_bot", "round_every", "hosting", "stores")
-"""The settings that may change after the start: no result depends on them."""
+"""The settings that may change after the start, because no result depends on them."""
 
 NAMES: Final = (*WORDS, *NUMBERS, "points", "boards", "training", "stores")
 
 
 def defaults_of(game: str) -> GameDefaults:
-    """Return the default settings of a game; raise UsageError for an unknown game."""
+    """Return the default settings of a game; raise UsageError if it is unknown."""
     if game not in DEFAULTS:
         load_game(game)
     return DEFAULTS.get(game, GameDefaults(""))
 
 
 def stored_settings(game: str, values: Mapping[str, Any]) -> TournamentSettings:
-    """Return `settings_of` for values from the database, cached: checking them plays games."""
+    """Return `settings_of` for stored values; cached, because validation plays games."""
     return _stored_settings(game, msgspec.json.encode(values, order="sorted"))
 
 
@@ -126,9 +126,9 @@ def _stored_settings(game: str, document: bytes) -> TournamentSettings:
 
 
 def settings_of(game: str, values: Mapping[str, Any]) -> TournamentSettings:
-    """Return the settings of a tournament; absent values are the defaults of its game.
+    """Return the settings of a tournament; missing values are the defaults of its game.
 
-    Raises UsageError, in one sentence, for an unknown setting or an impossible value.
+    Raises a one-sentence UsageError for an unknown setting or an invalid value.
     """
     defaults = defaults_of(game)
     unknown = [name for name in values if name not in NAMES and name != SINCE]
@@ -159,7 +159,7 @@ def settings_of(game: str, values: Mapping[str, Any]) -> TournamentSettings:
 
 
 def default_boards(game: str, plan: str) -> Sequence[Mapping[str, Any]]:
-    """Return the first board types of a game; by plan `all` without those for two players."""
+    """Return the initial board types of a game; plan `all` excludes boards for two players."""
     boards = BOARDS.get(game, ({"name": title_of(game), "options": {}},))
     if plan == "pairs":
         return boards
@@ -167,14 +167,14 @@ def default_boards(game: str, plan: str) -> Sequence[Mapping[str, Any]]:
 
 
 def read_word(name: str, value: Any) -> str:
-    """Return a setting that is one of WORDS; raise UsageError for another value."""
+    """Return a setting from WORDS; raise UsageError for any other value."""
     if isinstance(value, str) and value in WORDS[name]:
         return value
     raise UsageError(f"{name} must be one of {', '.join(WORDS[name])}, not {short(value)}")
 
 
 def read_points(values: Any) -> dict[str, int]:
-    """Return the points of a match; raise UsageError for anything else."""
+    """Return the points for results; raise UsageError if they are invalid."""
     if not isinstance(values, Mapping):
         raise UsageError(f"points must be a table such as win_higher = 4, not {short(values)}")
     for name in values:

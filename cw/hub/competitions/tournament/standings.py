@@ -1,4 +1,4 @@
-"""The ladder of a group as pages show it: places, points, prizes, and the results of a round."""
+"""The ladder of a group for pages: places, points, prizes, and the results of a round."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from cw.league.ladder.places import positions
 from cw.league.ladder.points import Outcome, PairResult, Scoring, match_points, result
 
 PRIZES: Final = 3
-"""Teams of a public group that win a prize."""
+"""Number of teams in a public group that win a prize."""
 
 
 class RoundRecord(NamedTuple):
-    """The points and results of a team in a closed round."""
+    """A team's points and results in a closed round."""
 
     number: int
     points: float
@@ -57,7 +57,7 @@ class RoundRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class TableRow:
-    """A team in the table of a group, by the closed rounds; its sums are taken once."""
+    """A team's row in the table of a group, over the closed rounds; sums are cached."""
 
     team_id: int
     slug: str
@@ -69,12 +69,12 @@ class TableRow:
     history: tuple[RoundRecord, ...]
     """By round."""
     place: int | None = None
-    """None out of competition, and for a team that plays no more."""
+    """None for teams that are out of competition or no longer playing."""
     change: int | None = None
-    """Places won since the round before the last; None if it was not in that."""
+    """Places gained in the last round; None if it did not play before."""
     prize: str = ""
     ranked: Ranked[int] | None = None
-    """In the final order, once the group is over."""
+    """Its position in the final order, once the group is over."""
 
     @property
     def competes(self) -> bool:
@@ -83,16 +83,16 @@ class TableRow:
 
     @property
     def has_left(self) -> bool:
-        """Whether it has played and plays no more, by its own will or its host's."""
+        """Whether it has played and then left, on its own or by its host."""
         return self.status == "withdrawn" or (self.status == "removed" and bool(self.history))
 
     @cached_property
     def points(self) -> float:
-        """Points of all closed rounds."""
+        """Points from all closed rounds."""
         return sum(record.points for record in self.history)
 
     def points_of(self, number: int) -> float:
-        """Return the points of a closed round; 0 if it took no part."""
+        """Return the points from a closed round; 0 if it did not take part."""
         return sum(record.points for record in self.history if record.number == number)
 
     @cached_property
@@ -118,34 +118,34 @@ class GroupStandings:
     tournament: TournamentView
     group: GroupView
     rows: tuple[TableRow, ...]
-    """By position."""
+    """Sorted by position."""
     matches: tuple[RoundMatch, ...]
     """In order of play."""
 
     @cached_property
     def by_id(self) -> dict[int, TableRow]:
-        """The rows by the id of their team."""
+        """The rows by team id."""
         return {row.team_id: row for row in self.rows}
 
     @cached_property
     def by_slug(self) -> dict[str, TableRow]:
-        """The rows by the slug of their team."""
+        """The rows by team slug."""
         return {row.slug: row for row in self.rows}
 
     @cached_property
     def scoring(self) -> Scoring:
-        """How results of the round become points."""
+        """How the round's results turn into points."""
         settings, current = self.tournament.settings, self.group.round
         return Scoring(settings.points, current.board.factor if current else 1, settings.tiebreak)
 
     @cached_property
     def round_rows(self) -> list[TableRow]:
-        """The rows of the teams that play in the round."""
+        """The rows of the teams playing in the round."""
         playing = {team for match in self.matches for team in match.teams}
         return [row for row in self.rows if row.team_id in playing]
 
     def by_rank(self, match: RoundMatch) -> list[tuple[int | None, int, float | None, int]]:
-        """Return rank, team, score and points of each seat of a match, the best first."""
+        """Return rank, team, score and points of each seat of a match, best first."""
         last = match.games[-1] if match.games else None
         nothing: Sequence[None] = (None,) * len(match.teams)
         ranks, scores = (last.ranks, last.scores) if last else (nothing, nothing)
@@ -154,11 +154,11 @@ class GroupStandings:
 
     @property
     def played(self) -> int:
-        """The number of matches of the round that are over."""
+        """The number of finished matches of the round."""
         return sum(match.state in ("done", "void", "failed") for match in self.matches)
 
     def position(self, team: int) -> int:
-        """Return the position of a team at the start of the round."""
+        """Return a team's position at the start of the round."""
         current = self.group.round
         return current.positions.get(team, 1) if current else 1
 
@@ -167,28 +167,28 @@ class GroupStandings:
         return self.by_id[team].name if team in self.by_id else "?"
 
     def points(self, match: RoundMatch) -> tuple[int, ...]:
-        """Return the points of a match by seat; 0 for one that does not count."""
+        """Return the points of a match by seat; 0 if it does not count."""
         if not match.counts:
             return (0,) * len(match.teams)
         positions = [self.position(team) for team in match.teams]
         return match_points(match.results, positions, self.scoring)
 
     def outcome(self, match: RoundMatch, seat: int) -> Outcome | None:
-        """Return the outcome of a match of two for a seat; None for one that does not count."""
+        """Return the outcome of a two-team match for a seat, or None if it does not count."""
         if not match.counts or len(match.teams) != 2:
             return None
         return self.result(match, seat).outcome
 
     def result(self, match: RoundMatch, seat: int = 0) -> PairResult:
-        """Return the result of a match of two for a seat."""
+        """Return the result of a two-team match for a seat."""
         return result(match.results, seat, 1 - seat, self.scoring.tiebreak)
 
     def matches_of_team(self, team: int) -> list[tuple[RoundMatch, int]]:
-        """Return the matches of a team in the round, each with its seat."""
+        """Return a team's matches in the round, each with its seat."""
         return [(match, match.teams.index(team)) for match in self.matches if team in match.teams]
 
     def round_points(self, team: int) -> float:
-        """Return the points of a team in the round, credited when the round closes."""
+        """Return a team's points in the round, which are credited when the round closes."""
         current = self.group.round
         if current is not None and current.closed_at is not None and team in self.by_id:
             return self.by_id[team].points_of(current.number)
@@ -220,7 +220,7 @@ RECORDS: Final = (
     .where(Entry.group_id == bindparam("group"))
     .order_by(Entry.team_id, Round.number)
 )
-"""The teams of a group, each with its record of each round."""
+"""The teams of a group, with each team's record of each round."""
 
 
 def of_group(
@@ -230,9 +230,9 @@ def of_group(
     phase: Phase,
     slug: str | None = None,
 ) -> GroupStandings:
-    """Return the standings of a group with the matches of its round, or those of one team.
+    """Return the standings of a group with the matches of its round, or only those of one team.
 
-    Three statements at most, and a few more for the prizes of a group that is over.
+    At most three statements, plus a few for the prizes of a finished group.
     """
     rows = placed(rows_of(session, group.id))
     if phase == "over":
@@ -266,7 +266,7 @@ def rows_of(session: Session, group: int) -> list[TableRow]:
 
 
 def placed(rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
-    """Return rows in order, with their places, and how these changed in the last round."""
+    """Return sorted rows with their places, and how these changed in the last round."""
     last = max((record.number for row in rows for record in row.history), default=0)
     positions = positions_after(rows, last)
     before = positions_after(rows, last - 1) if last > 1 else {}
@@ -287,7 +287,7 @@ def placed(rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
 
 
 def positions_after(rows: Iterable[TableRow], number: int) -> dict[int, int]:
-    """Return the positions of teams after a round, also of teams out of competition."""
+    """Return the positions of teams after a round, including teams out of competition."""
     totals = {
         row.team_id: sum(record.points for record in row.history if record.number <= number)
         for row in rows
@@ -296,7 +296,7 @@ def positions_after(rows: Iterable[TableRow], number: int) -> dict[int, int]:
 
 
 def in_order(rows: Sequence[TableRow], order: Sequence[Ranked[int]]) -> tuple[TableRow, ...]:
-    """Return the rows of a group that is over in the final order, in which all places differ."""
+    """Return the rows of a finished group in final order, where all places differ."""
     if not any(row.history for row in rows):
         return tuple(rows)
     places = {ranked.entry: (place, ranked) for place, ranked in enumerate(order, 1)}
@@ -310,7 +310,7 @@ def in_order(rows: Sequence[TableRow], order: Sequence[Ranked[int]]) -> tuple[Ta
 
 
 def with_prizes(rows: Sequence[TableRow], kind: GroupKind) -> tuple[TableRow, ...]:
-    """Return the rows of a group that is over with their prizes, by their places."""
+    """Return the rows of a finished group with prizes according to their places."""
     if kind == "internal" or not any(row.history for row in rows):
         return tuple(rows)
     prize, number = ("super prize", 1) if kind == "final" else ("prize", PRIZES)
@@ -340,7 +340,7 @@ PLACE_OF_MATCH: Final = (
 
 
 def of_match(session: Session, match_id: str) -> GroupStandings | None:
-    """Return the standings of a match alone, without records; None for one of no round.
+    """Return the standings of a single match, without records, or None if it is in no round.
 
     Four statements.
     """

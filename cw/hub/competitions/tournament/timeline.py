@@ -1,4 +1,4 @@
-"""The events of a tournament as pages show them: the countdown, and the phase of a group."""
+"""The events of a tournament for pages: the countdown, and the phases of groups."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ class EventView:
     applied_at: datetime | None
 
     def is_about(self, group_id: int) -> bool:
-        """Return whether the event is about a group: its own or one of all groups."""
+        """Return whether the event concerns a group, alone or with all groups."""
         return self.group_id in (None, group_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Countdown:
-    """The next event of a tournament, and those that have occurred."""
+    """The next event of a tournament, and its past events."""
 
     next: EventView | None
     past: tuple[EventView, ...]
-    """The latest first."""
+    """Latest first."""
     is_over: bool
     """Whether the tournament has ended."""
     is_preparing: bool
-    """Whether a final is due that waits for rounds to end."""
+    """Whether a final is due but waits for rounds to end."""
 
 
 EVENT_COLUMNS: Final = tuple(getattr(Event, name) for name in EventView.__dataclass_fields__)
-"""The columns of an EventView, in its order."""
+"""The columns of an EventView, in order."""
 
 
 def events_of(session: Session, competition: int) -> list[EventView]:
-    """Return the events of a tournament in the order in which they are applied."""
+    """Return the events of a tournament in order of application."""
     query = (
         select(*EVENT_COLUMNS)
         .where(Event.competition_id == competition)
@@ -73,7 +73,7 @@ def countdown(events: Sequence[EventView], now: datetime) -> Countdown:
 
 
 def phase_of(group: GroupView, events: Iterable[EventView], now: datetime) -> Phase:
-    """Return the phase of a group; a final that is due counts while it waits."""
+    """Return the phase of a group; a due final counts even while it waits."""
     due = [
         GroupEvent(event.kind, event.applied_at is not None)
         for event in events
@@ -84,7 +84,7 @@ def phase_of(group: GroupView, events: Iterable[EventView], now: datetime) -> Ph
 
 
 def pause_of(group: GroupView, events: Iterable[EventView]) -> EventView | None:
-    """Return the event that has paused a group, None if it is not paused."""
+    """Return the event that paused a group, or None if it is not paused."""
     stops = [
         event
         for event in events

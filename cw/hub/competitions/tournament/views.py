@@ -1,4 +1,4 @@
-"""A tournament with its groups and their rounds, as pages show them, in one statement."""
+"""A tournament with its groups and their rounds for pages, read in one statement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RoundView:
     number: int
     board: BoardSpec
     positions: Mapping[int, int]
-    """At its start, by the id of a team."""
+    """Positions at the start of the round, by team id."""
     opened_at: datetime
     closed_at: datetime | None
 
@@ -46,13 +46,13 @@ class GroupView:
     name: str
     kind: GroupKind
     round: RoundView | None
-    """The one that was asked for, else the last."""
+    """The requested round, or the last one."""
     rounds: int
-    """The number of rounds that have begun."""
+    """The number of rounds begun."""
     is_open: bool
     """Whether its last round is being played."""
     mark: str
-    """Differs whenever the ladder of the group does."""
+    """Changes with the group's ladder."""
 
     @property
     def shows_last(self) -> bool:
@@ -61,7 +61,7 @@ class GroupView:
 
     @property
     def last_closed(self) -> int:
-        """The number of the last round that is closed, 0 if there is none."""
+        """The number of the last closed round, or 0."""
         return self.rounds - self.is_open
 
 
@@ -85,15 +85,15 @@ class TournamentView:
 
     @property
     def only_group(self) -> GroupView | None:
-        """Its group if it has only one."""
+        """Its only group, or None if it has several."""
         return self.groups[0] if len(self.groups) == 1 else None
 
     def group(self, slug: str) -> GroupView | None:
-        """Return a group by its slug, None if there is none."""
+        """Return a group by slug, or None."""
         return next((group for group in self.groups if group.slug == slug), None)
 
     def by_id(self, group_id: int | None) -> GroupView | None:
-        """Return a group by its id, None if there is none."""
+        """Return a group by id, or None."""
         return next((group for group in self.groups if group.id == group_id), None)
 
 
@@ -105,9 +105,9 @@ WEIGHTS: Final[Mapping[MatchState, int]] = {
     "void": 7,
     "failed": 11,
 }
-"""What a match adds to the mark of its group, by its state, times its id.
+"""A match's contribution to its group's mark, by state; it is multiplied by the match id.
 
-Revisions alone would not do: a match that is interrupted or fails changes its state without them.
+Revisions are not enough: they stay the same when a match is interrupted or fails.
 """
 
 _LAST_NUMBER: Final = (
@@ -162,13 +162,13 @@ TOURNAMENT: Final = (
     .where(Competition.format == FORMAT, Competition.slug == bindparam("slug"))
     .order_by(Group.id)
 )
-"""A tournament: a row for each group with its last round, or of one group another round."""
+"""A tournament: one row per group with its last round, or for one group the requested round."""
 
 
 def find(
     session: Session, slug: str, group: str = "", number: int | None = None
 ) -> TournamentView | None:
-    """Return a tournament, None if there is none; with a number, that round of a group."""
+    """Return a tournament, or None; with a number, that round of the group."""
     rows = session.execute(TOURNAMENT, {"slug": slug, "group": group, "number": number}).all()
     if not rows:
         return None
@@ -189,7 +189,7 @@ def find(
 
 
 def group_view(row: Row[*tuple[Any, ...]]) -> GroupView:
-    """Return the group of a row of TOURNAMENT."""
+    """Convert a row of TOURNAMENT to a group."""
     revisions = (row.revision, row.group_revision)
     mark = (*revisions, row.rounds, row.round_id, row.is_open, row.match_states)
     return GroupView(
@@ -205,7 +205,7 @@ def group_view(row: Row[*tuple[Any, ...]]) -> GroupView:
 
 
 def round_view(row: Row[*tuple[Any, ...]]) -> RoundView:
-    """Return the round of a row of TOURNAMENT."""
+    """Convert a row of TOURNAMENT to a round."""
     return RoundView(
         row.round_id,
         row.number,
@@ -217,7 +217,7 @@ def round_view(row: Row[*tuple[Any, ...]]) -> RoundView:
 
 
 def home_group(session: Session, team: int) -> int | None:
-    """Return the id of the group that a team comes from; the first, if it plays in all."""
+    """Return the id of a team's home group: the first one if it plays in all."""
     return session.scalar(
         select(Entry.group_id)
         .join(Group, Group.id == Entry.group_id)

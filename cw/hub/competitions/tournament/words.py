@@ -1,4 +1,4 @@
-"""The sentences on the pages of a tournament."""
+"""Texts on the pages of a tournament."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "malformed": "wrong response",
     "oversize": "too long response",
 }
-"""The reason for which a game was stopped, in the few words of a table, by the kind of fault."""
+"""Short reasons why a game was stopped, by kind of fault."""
 
 STATES: Final[Mapping[str, str]] = {
     "queued": "not played yet",
@@ -37,7 +37,7 @@ STATES: Final[Mapping[str, str]] = {
     "in_progress": "being played",
     "failed": "could not be played: no points",
 }
-"""The state of a match that has no result."""
+"""Texts for matches without a result."""
 
 PHASES: Final[Mapping[Phase, str]] = {
     "waiting": "not started yet",
@@ -53,7 +53,7 @@ DECIDED: Final[Mapping[TieBreak, str]] = {
     "meetings": "the points of their own matches",
     "lot": "drawing lots",
 }
-"""What decided between two of equal points."""
+"""Texts for tie-breaks."""
 
 NOT_STARTED: Final = "The tournament has not started yet."
 OPENS: Final = "Opens with the final."
@@ -62,20 +62,20 @@ ABOUT_TO_START: Final = "The first round is about to start."
 
 
 def clock_of(seconds: int) -> str:
-    """Return a length of time as `01:12:09`, from a day up as `2 days 03:14:15`."""
+    """Return a duration as `01:12:09`, or from one day on as `2 days 03:14:15`."""
     days, rest = divmod(max(seconds, 0), DAY)
     clock = f"{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
     return clock if not days else f"{days} day{'' if days == 1 else 's'} {clock}"
 
 
 def short_clock(seconds: int) -> str:
-    """Return a length of time as `00:42`, with hours only where there are any."""
+    """Return a duration as `00:42`, with hours only if needed."""
     clock = clock_of(seconds)
     return clock.removeprefix("00:") if seconds < 3600 else clock
 
 
 def countdown_words(countdown: Countdown, now: datetime) -> str:
-    """Return the text of the countdown; static/hub/ladder_bar.js counts on with the same words."""
+    """Return the countdown's text; static/hub/ladder_bar.js continues it with the same words."""
     if countdown.is_over:
         return "The tournament is over"
     if countdown.next is None:
@@ -89,7 +89,7 @@ def countdown_words(countdown: Countdown, now: datetime) -> str:
 
 
 def round_words(standings: GroupStandings) -> str:
-    """Return how far a round is: `Round 7: Hexagon 5 (x 3), 61 of 91 matches played`."""
+    """Return the progress of a round: `Round 7: Hexagon 5 (x 3), 61 of 91 matches played`."""
     current = standings.group.round
     if current is None:
         return ""
@@ -105,7 +105,7 @@ def top_lines(  # noqa: PLR0911 - as many sentences as there are
     next_at: datetime | None,
     now: datetime,
 ) -> list[str]:
-    """Return the lines above a ladder: the phase of the group, and how far its round is."""
+    """Return the lines above a ladder: the group's phase, and its round's progress."""
     group = standings.group
     progress = [round_words(standings)] if group.is_open else []
     if phase == "over":
@@ -133,7 +133,7 @@ def between_rounds(group: GroupView, next_at: datetime | None, now: datetime) ->
 
 
 def game_words(standings: GroupStandings, match: RoundMatch, game: GameView) -> str:
-    """Return how a game of two ended: `Alpha (34 - 21)`, `222: illegal move by test2`."""
+    """Return the result of a two-team game: `Alpha (34 - 21)`, `222: illegal move by test2`."""
     loser_seat = loser_of(game)
     scores = " - ".join("?" if score is None else f"{score:g}" for score in game.scores)
     if loser_seat is None:
@@ -146,7 +146,7 @@ def game_words(standings: GroupStandings, match: RoundMatch, game: GameView) -> 
 
 
 def loser_of(game: GameView) -> int | None:
-    """Return the seat of the loser of a game of two, None for a draw."""
+    """Return the seat of the loser of a two-team game, or None for a draw."""
     first, second = game.ranks
     if first is None or second is None or first == second:
         return None
@@ -154,7 +154,7 @@ def loser_of(game: GameView) -> int | None:
 
 
 def why_words(standings: GroupStandings, match: RoundMatch, game: GameView) -> str:
-    """Return why a game ended early, as a sentence; "" for one that was played out."""
+    """Return why a game ended early, as a sentence; "" if it was played out."""
     loser_seat = loser_of(game)
     if loser_seat is None or game.reason not in FAULTS:
         return ""
@@ -162,7 +162,7 @@ def why_words(standings: GroupStandings, match: RoundMatch, game: GameView) -> s
 
 
 def faults_words(standings: GroupStandings, match: RoundMatch, game: GameView) -> str:
-    """Return `, 3 faults by Beta` for the teams with faults that did not end the game."""
+    """Return a text such as `, 3 faults by Beta`, for faults that did not end the game."""
     words = ""
     for team, faults in zip(match.teams, match.faults, strict=True):
         number = faults.get(game.number, 0)
@@ -172,21 +172,21 @@ def faults_words(standings: GroupStandings, match: RoundMatch, game: GameView) -
 
 
 def state_words(match: RoundMatch) -> str:
-    """Return the state of a match that has no result; "" for one that has."""
+    """Return the status text of a match without a result; "" if it has one."""
     if match.state == "void":
         return f"called off: {match.reason or 'no reason given'}"
     return STATES.get(match.state, "")
 
 
 def result_words(standings: GroupStandings, match: RoundMatch) -> str:
-    """Return the result of a match of two: `Alpha 2:0 Beta`, before its end `Alpha - Beta`."""
+    """Return the result of a two-team match: `Alpha 2:0 Beta`, or `Alpha - Beta` before its end."""
     first, second = (standings.name(team) for team in match.teams)
     between = str(standings.result(match)) if match.counts else "-"
     return f"{first} {between} {second}"
 
 
 def points_words(standings: GroupStandings, match: RoundMatch) -> tuple[str, str]:
-    """Return the points of a match, `12 to Alpha`, and how they come about, `4 x 3`."""
+    """Return the points of a match, `12 to Alpha`, and their calculation, `4 x 3`."""
     factor = standings.scoring.factor
     parts = [
         (f"{points} to {standings.name(team)}", f"{points // factor} x {factor}")
@@ -199,19 +199,19 @@ def points_words(standings: GroupStandings, match: RoundMatch) -> tuple[str, str
 
 
 def plain(number: float) -> int | float:
-    """Return a number as pages show it: whole ones without a point."""
+    """Return a number as shown on pages: whole numbers without a decimal point."""
     return int(number) if number == int(number) else number
 
 
 def change_words(change: int | None) -> str:
-    """Return `up 2` or `down 1`; "" if nothing has changed."""
+    """Return `up 2` or `down 1`; "" for no change."""
     if not change:
         return ""
     return f"up {change}" if change > 0 else f"down {-change}"
 
 
 def decided_words(rows: Sequence[TableRow], row: TableRow) -> str:
-    """Return what put a team before the next one with as many points; "" where nothing had to."""
+    """Return the tie-break that put a team ahead of the next one, or "" if none was needed."""
     if row.ranked is None or row.ranked.ahead_by is None:
         return ""
     how = row.ranked.ahead_by

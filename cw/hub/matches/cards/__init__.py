@@ -1,1 +1,1 @@
-"""The pictures of matches that other sites show beside a link."""
+"""Link previews of matches: the pictures that other sites show beside a link."""

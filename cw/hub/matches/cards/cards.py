@@ -1,4 +1,4 @@
-"""Pictures of the last turn of matches: each painted once, by a process, and remembered."""
+"""Pictures of the last turn of matches, each painted once per process and cached."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from cw.hub.store.objects import StoreAway
 from cw.web.replays.thumbnails import PAINTER
 
 CAPACITY: Final = 300
-"""Pictures that are remembered, of some ten kilobytes each."""
+"""Cached pictures, of some ten kilobytes each."""
 
 LARGEST: Final = 512 * 1024
-"""Most bytes of a picture."""
+"""Maximum size of a picture, in bytes."""
 
 LONGEST: Final = 30.0
-"""Seconds that a picture may take; one that takes longer is given up."""
+"""Time limit for painting a picture, in seconds."""
 
 PATIENCE: Final = 4.0
-"""Seconds that a request waits for its picture, which is remembered for the next one."""
+"""Seconds that a request waits for its picture; a later one finds it in the cache."""
 
 Painting: TypeAlias = Callable[[bytes], bytes]
-"""Returns the picture of a replay as a PNG file, b"" if it cannot be painted in time."""
+"""Returns the picture of a replay as a PNG file, or b"" if it cannot be painted in time."""
 
 
 def painted(replay: bytes) -> bytes:
-    """Return the picture of a replay with who played and who won; b"" if it took too long."""
+    """Return the picture of a replay with its players and winner; b"" if it took too long."""
     try:
         done = subprocess.run(
             [*PAINTER, "card"], input=replay, capture_output=True, timeout=LONGEST, check=False
@@ -40,19 +40,19 @@ def painted(replay: bytes) -> bytes:
 
 
 class Cards:
-    """Paints one picture at a time, and remembers the latest, also those that cannot be painted."""
+    """Paints one picture at a time, and caches the latest ones, failures included."""
 
     def __init__(self, paint: Painting = painted, patience: float = PATIENCE) -> None:
-        """Have no picture yet; a request waits so many seconds for one."""
+        """Start with an empty cache; a request waits `patience` seconds for its picture."""
         self._paint = paint
         self._patience = patience
         self._pictures: OrderedDict[str, bytes] = OrderedDict()
         self._painting = Lock()
 
     def find(self, key: str, read: Callable[[], bytes | None]) -> bytes | None:
-        """Return the picture of a replay by its key; `read` returns its bytes, packed.
+        """Return the picture of a replay by its key; `read` returns the compressed replay.
 
-        b"" if it cannot be painted; None if it is not painted yet, or another one is being painted.
+        b"" if it cannot be painted; None if it is not ready, or another picture is being painted.
         """
         if key not in self._pictures and self._painting.acquire(blocking=False):
             thread = Thread(target=self._paint_one, args=(key, read), name="card", daemon=True)
@@ -62,7 +62,7 @@ class Cards:
 
     def _paint_one(self, key: str, read: Callable[[], bytes | None]) -> None:
         try:
-            # Whoever asks next finds out whether the store is there again.
+            # The next request finds out whether the store is back.
             with suppress(StoreAway):
                 self._keep(key, self._paint(read() or b""))
         finally:

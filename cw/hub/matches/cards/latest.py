@@ -1,4 +1,4 @@
-"""The match whose picture stands for a bot or a competition where that is shared."""
+"""The match shown in the link preview of a bot or a competition."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cw.hub.matches.kinds import Kinds
 from cw.hub.store.tables import Battle, Match, MatchParticipant
 
 AMONG: Final = 50
-"""The latest matches among which one is looked for that has a replay."""
+"""Number of latest matches searched for one with a replay."""
 
 
 def of_bot(session: Session, kinds: Kinds, bot: int) -> str | None:
-    """Return the name of the last public match of a bot that has a replay; None without one."""
+    """Return the public id of a bot's last public match that has a replay, or None."""
     latest = (
         select(MatchParticipant.match_id)
         .where(MatchParticipant.bot_id == bot)
@@ -25,14 +25,14 @@ def of_bot(session: Session, kinds: Kinds, bot: int) -> str | None:
 
 
 def of_competition(session: Session, kinds: Kinds, competition: int) -> str | None:
-    """Return the name of the last match of a competition that has a replay; None without one."""
+    """Return the public id of a competition's last match that has a replay, or None."""
     finished = (Match.competition_id == competition, Match.finished_at.is_not(None))
     latest = select(Match.id.label("match_id")).where(*finished).order_by(Match.finished_at.desc())
     return with_replay(session, kinds, latest)
 
 
 def with_replay(session: Session, kinds: Kinds, latest: Select[int]) -> str | None:
-    """Return the name of the first of some matches that all may see and whose replay is there."""
+    """Return the public id of the first public match in `latest` that has a replay, or None."""
     among = latest.limit(AMONG).subquery()
     replay = and_(Battle.match_id == Match.id, Battle.number == 1, Battle.pruned_at.is_(None))
     return session.scalar(

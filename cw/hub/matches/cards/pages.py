@@ -1,4 +1,4 @@
-"""The address of the picture of a match."""
+"""The address of a match's picture."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ LASTS: Final = "public, max-age=86400"
 
 
 def install(app: Flask) -> None:
-    """Let an app remember the pictures of matches."""
+    """Set up the picture cache of an app."""
     app.extensions["cards"] = Cards()
 
 
 @routes.app_template_global("card_of")
 def address(match_id: str | None, game: str) -> str:
-    """Return the address of the picture of a match; without one, of that of its game."""
+    """Return the address of a match's picture, or without a match that of its game's picture."""
     return address_of("cards.picture", match_id=match_id) if match_id else picture_of(game)
 
 
 @routes.get("/match/<match_id>/picture.png")
 def picture(match_id: str) -> ResponseReturnValue:
-    """Return the last turn of a match that is over as a picture; else lead to that of its game."""
+    """Return a picture of the last turn of a finished match; otherwise redirect to its game's."""
     match = find(match_id)
     image: bytes | None = b""
     if match.state == "done" and match.replay_key and match.kind.is_public:

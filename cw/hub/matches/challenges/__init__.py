@@ -1,1 +1,1 @@
-"""Challenges: a bot of a player meets a public bot in practice, once or in a series."""
+"""Challenges: a player's bot meets a public bot in practice, once or in a series."""

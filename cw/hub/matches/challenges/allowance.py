@@ -1,4 +1,4 @@
-"""How many matches of challenges a player may begin in an hour; what is refused costs nothing."""
+"""How many challenge matches a player may start per hour; refused ones do not count."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SCOPE: Final = "challenge"
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a player has left."""
+    """A player's remaining allowance."""
 
     left: int
     more_at: datetime | None
-    """When there is more again; None where nothing is used up."""
+    """When more is available; None if nothing is used up."""
 
 
 class NoneLeft(QuotaError):
-    """A player has begun as many matches as may be begun in an hour."""
+    """A player has started as many matches as allowed per hour."""
 
     def __init__(self, limit: RateLimitItem, left: int, until: datetime) -> None:
-        """Take what is left, and when there is more."""
+        """Take what is left, and when more is available."""
         matches = f"{left} match{'' if left == 1 else 'es'}"
         super().__init__(f"{matches} of challenges left of {limit.amount} in an hour.")
         self.limit = limit
@@ -38,14 +38,14 @@ class NoneLeft(QuotaError):
 
 
 def limit_of(hub: Resources, user_id: int) -> RateLimitItem:
-    """Return how many matches a player may begin in an hour."""
+    """Return how many matches a player may start per hour."""
     with hub.database.reading() as reading:
         own = personal_limits.of_user(reading, user_id)
     return RateLimitItemPerHour(own.get("challenges", hub.settings.challenges))
 
 
 def allowance(hub: Resources, user_id: int) -> Allowance | None:
-    """Return what a player has left; None if nobody knows, as the counts are away."""
+    """Return a player's remaining allowance, or None while the counts are unavailable."""
     limit = limit_of(hub, user_id)
     left = hub.rate_counts.left(limit, SCOPE, str(user_id))
     if left is None:
@@ -56,9 +56,9 @@ def allowance(hub: Resources, user_id: int) -> Allowance | None:
 
 @contextmanager
 def counting(hub: Resources, user_id: int, matches: int) -> Iterator[None]:
-    """Count matches that the block begins; what it refuses is not counted.
+    """Count matches started by the block; if it raises, they are not counted.
 
-    Raises NoneLeft if not so many are left.
+    Raises NoneLeft if fewer are left.
     """
     limit, key = limit_of(hub, user_id), (SCOPE, str(user_id))
     if not hub.rate_counts.take(limit, *key, cost=matches):

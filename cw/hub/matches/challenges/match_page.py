@@ -1,4 +1,4 @@
-"""What the page of a match shows of its challenge: the way to the series."""
+"""What a match's page shows of its challenge: a link to the series."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRAIL: Final = Markup('<p class="trail"><a href="{}">The series</a></p>')
 
 
 def part(reading: Reading, match: MatchView, _battle: int) -> MatchPart:
-    """Return the way to the series of a match; nothing for a match that is alone."""
+    """Return the link to a match's series, or nothing for a single match."""
     series = views.series_of(reading, match.match_id)
     if series is None:
         return NO_PART

@@ -1,4 +1,4 @@
-"""Challenges on pages: begun on the page of any public bot, watched, and stopped."""
+"""Pages of challenges: started on the page of any public bot, watched, and stopped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_OWN: Final = "Please choose a bot of yours that plays this game."
 
 
 def part(bot: BotView) -> Markup:
-    """Return what the page of a bot offers: to play a bot of one's own against it."""
+    """Return the form on a bot's page that starts a challenge against it."""
     user = actor().user
     if bot.status != "ACTIVE" or bot.game == OF_ITS_OWN:
         return Markup()
@@ -58,14 +58,14 @@ def part(bot: BotView) -> Markup:
 
 
 def challengers(own: list[BotView], bot: BotView) -> list[BotView]:
-    """Return those of some bots that can play another one."""
+    """Return the bots among `own` that can challenge a bot."""
     return [
         one for one in own if one.game == bot.game and one.status == "ACTIVE" and one.id != bot.id
     ]
 
 
 def own_part(bot: BotView) -> Markup:
-    """Return the challenges of a bot, which its page lists for its owner."""
+    """Return the list of a bot's challenges, shown to its owner."""
     with one_reading() as reading:
         challenges = views.of_bot(reading, bot.id)
     if not challenges:
@@ -76,7 +76,7 @@ def own_part(bot: BotView) -> Markup:
 @routes.post("/bot/<name>/challenge")
 @players_only
 def begin(name: str) -> ResponseReturnValue:
-    """Play a bot of the player against a public one; lead to the match, or to the series."""
+    """Challenge a public bot with the player's bot; redirect to the match or the series."""
     with one_reading() as reading:
         bot = bot_views.find(reading, request.form.get("game") or None, name)
         challenger = bot and bot_views.find(reading, bot.game, request.form.get("own", ""))
@@ -97,9 +97,9 @@ def begin(name: str) -> ResponseReturnValue:
 
 
 def begin_between(own: BotView, bot: BotView, matches: int) -> str:
-    """Begin a challenge of a player's bot; return its id.
+    """Start a challenge by a player's bot; return its id.
 
-    Raises what `verbs.begin` does, and NoneLeft; then nothing is counted.
+    Raises the errors of `verbs.begin`, and NoneLeft; then nothing is counted.
     """
     if matches not in LENGTHS:
         raise UsageError(NO_LENGTH)
@@ -115,7 +115,7 @@ def read_challenge(challenge: str) -> ChallengeView:
 
 
 def find_challenge(challenge: str) -> ChallengeView:
-    """Return a challenge in which a bot of the one who asks plays; answer 404 for any other."""
+    """Return a challenge in which the current user's bot plays; answer 404 for any other."""
     view = read_challenge(challenge)
     if not any(actor().sees(side.user_id) for side in (view.challenger, view.challenged)):
         abort(404, NO_CHALLENGE)
@@ -123,13 +123,13 @@ def find_challenge(challenge: str) -> ChallengeView:
 
 
 def own_challenge(challenge: str) -> ChallengeView:
-    """Return a challenge that the one who asks has begun; answer 404 for any other."""
+    """Return a challenge started by the current user; answer 404 for any other."""
     view = read_challenge(challenge)
     return view if is_challenger(view) else abort(404, NO_CHALLENGE)
 
 
 def is_challenger(view: ChallengeView) -> bool:
-    """Return whether the challenger's owner asks."""
+    """Return whether the current user owns the challenger."""
     user_id = view.challenger.user_id
     return user_id is not None and actor().is_user(user_id)
 
@@ -137,7 +137,7 @@ def is_challenger(view: ChallengeView) -> bool:
 @routes.get("/challenge/<challenge>")
 @players_only
 def page(challenge: str) -> ResponseReturnValue:
-    """Show how a challenge stands to the owners of both bots."""
+    """Show a challenge to the owners of both bots."""
     view = find_challenge(challenge)
     return render(
         "hub/matches/challenge.html",
@@ -148,19 +148,19 @@ def page(challenge: str) -> ResponseReturnValue:
 
 
 def standing(view: ChallengeView) -> Markup:
-    """Return the part of the page that changes while a challenge goes on."""
+    """Return the part of the page that changes while a challenge is running."""
     return part_of_page("hub/matches/challenge_standing.html", challenge=view)
 
 
 @routes.get("/challenge/<challenge>/state")
 @players_only_json
 def state(challenge: str) -> ResponseReturnValue:
-    """Return how a challenge stands, for the script of its page; 304 if nothing has changed."""
+    """Return the status of a challenge to its page's script; 304 if nothing has changed."""
     return polls.answer(f"challenge {challenge}", lambda: polled(find_challenge(challenge)))
 
 
 def polled(view: ChallengeView) -> Polled:
-    """Return what the page of a challenge asks again and again, while it goes on."""
+    """Return what the page of a running challenge polls."""
     payload = {"isOver": view.is_over, "standing": standing(view)}
     return Polled(view.tag, payload, is_public=False)
 
@@ -168,7 +168,7 @@ def polled(view: ChallengeView) -> Polled:
 @routes.post("/challenge/<challenge>/stop")
 @players_only
 def stop(challenge: str) -> ResponseReturnValue:
-    """Call off the remaining matches."""
+    """Cancel the remaining matches."""
     hub = resources()
     own_challenge(challenge)
     with hub.database.writing() as writing:

@@ -1,9 +1,9 @@
-"""Whose turn it is: a match of a challenge is sent when nothing else holds its bots.
+"""The scheduling of challenges: a match is sent when nothing else occupies its bots.
 
-Rated play comes first: ticks alone send matches of challenges, after they have paired the bots that
-are free. After a match of a challenge, its bots are left alone for as long as that has lasted, so
-challenges take half of a bot's time at most, and one match at a time. A challenge for which its
-bots are never free at once, as they rest between no two matches, has its turn after PATIENCE.
+Rated play comes first: only ticks send challenge matches, after they have paired the free bots.
+After a challenge match its bots rest for as long as it lasted, so challenges take at most half of a
+bot's time, one match at a time. A challenge whose bots are never free together, because they play
+without a break, gets its turn after PATIENCE.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from cw.hub.store.tables import Bot, Match, MatchParticipant, Rating
 GONE: Final = "a bot is no longer active"
 
 LONGEST_REST: Final = timedelta(minutes=10)
-"""After a match of a challenge, at most."""
+"""Maximum rest after a challenge match."""
 
 MOST: Final = 200
-"""Challenges that are looked at together."""
+"""Maximum number of challenges considered at once."""
 
 PATIENCE: Final = 10
-"""Matches of competitions that a bot plays while a challenge waits for it."""
+"""Competition matches that a bot plays while a challenge waits for it."""
 
 IS_FIRST: Final = Match.id.in_(
     select(func.min(Match.id))
@@ -46,7 +46,7 @@ IS_FIRST: Final = Match.id.in_(
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A match of a challenge that may be sent, and its bots that play one match at a time."""
+    """A challenge match that may be sent, with those of its bots that play one match at a time."""
 
     id: int
     request_id: str | None
@@ -54,10 +54,10 @@ class Waiting:
 
 
 def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
-    """Return the messages of challenges whose turn it is, and let these matches hold their bots.
+    """Return the messages of challenges whose turn it is, and reserve their bots.
 
-    To be sent after the commit. By two at once: the second waits for the first, and finds the bots
-    held, and the matches sent.
+    Send them after the commit. Concurrent callers: the second one waits, then finds the bots
+    reserved and the matches sent.
     """
     call_off_gone(session, clock)
     waiting = first_waiting(session, clock, lost_after)
@@ -77,7 +77,7 @@ def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) 
 
 
 def call_off_gone(session: Session, clock: Clock) -> None:
-    """Call off the matches that wait for a bot that does not play any more."""
+    """Cancel waiting matches with a bot that has stopped playing."""
     lost = (
         select(Match.match_id)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
@@ -94,7 +94,7 @@ def call_off_gone(session: Session, clock: Clock) -> None:
 
 
 def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list[Waiting]:
-    """Return the next match of each challenge that is due, those that wait longest first.
+    """Return the next due match of each challenge, the longest waiting first.
 
     Their bots are locked until the end of the transaction.
     """
@@ -106,7 +106,7 @@ def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list
     seats = session.execute(
         select(MatchParticipant.match_id, Bot.id)
         .join(Bot, Bot.id == MatchParticipant.bot_id)
-        # A built-in strategy keeps nothing between two moves: it plays any number of matches.
+        # A built-in strategy keeps no state between moves: it plays any number of matches.
         .where(its, Bot.kind != "builtin")
         .order_by(Bot.id)
         .with_for_update(of=Bot, key_share=True)
@@ -118,10 +118,10 @@ def first_waiting(session: Session, clock: Clock, lost_after: timedelta) -> list
 
 
 def overdue(session: Session) -> set[int]:
-    """Return the bots that competitions leave free, so that a challenge has its turn.
+    """Return the bots that competitions leave free, so that a challenge gets its turn.
 
-    It has waited, since it was begun or since a match of any challenge of its bots, while one of
-    them has played PATIENCE matches of competitions.
+    One of its bots has played PATIENCE competition matches since the challenge began, or since the
+    last challenge match of these bots.
     """
     seat = MatchParticipant
     waiting = session.execute(
@@ -143,7 +143,7 @@ def overdue(session: Session) -> set[int]:
 
 
 def last_end(session: Session, bots: Collection[int], begun: datetime) -> datetime:
-    """Return when the last match of a challenge of some bots ended, at the earliest `begun`."""
+    """Return when the last challenge match of some bots ended, or `begun` if that is later."""
     over = (
         select(func.max(Match.finished_at))
         .join(MatchParticipant)
@@ -159,7 +159,7 @@ def last_end(session: Session, bots: Collection[int], begun: datetime) -> dateti
 
 
 def has_played(session: Session, bot: int, match: int, since: datetime) -> bool:
-    """Return whether a bot has played PATIENCE matches that were planned later than a match."""
+    """Return whether a bot has since played PATIENCE matches planned after `match`."""
     played = (
         select(Match.id)
         .join(MatchParticipant)
@@ -175,7 +175,7 @@ def has_played(session: Session, bot: int, match: int, since: datetime) -> bool:
 
 
 def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdict[int, set[int]]:
-    """Return by bot the matches that hold it, or after which it is left alone."""
+    """Return by bot the matches that occupy it, or after which it rests."""
     holding: defaultdict[int, set[int]] = defaultdict(set)
     seat = MatchParticipant
     rated = select(Rating.bot_id, Rating.playing_id).where(
@@ -201,7 +201,7 @@ def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdic
         .where(
             seat.bot_id.in_(bots),
             Match.kind == NAME,
-            # Of no competition, as its index then leads to the latest.
+            # Without a competition, so that the index leads to the latest matches.
             Match.competition_id.is_(None),
             Match.finished_at > now - LONGEST_REST,
             Match.state == "done",
@@ -215,7 +215,7 @@ def holders(session: Session, clock: Clock, bots: Collection[int]) -> defaultdic
 
 
 def hold(session: Session, clock: Clock, match: Waiting, lost_after: timedelta) -> bool:
-    """Note that a match is sent, and let it hold its bots; False if somebody else has sent it."""
+    """Mark a match as sent and reserve its bots; return False if it was sent already."""
     due = and_(Match.id == match.id, is_due(clock(), lost_after))
     change = update(Match).where(due).values(sent_at=clock()).returning(Match.id)
     if session.scalar(change) is None:

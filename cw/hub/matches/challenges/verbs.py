@@ -1,4 +1,4 @@
-"""What a player does with challenges: one is begun, and stopped."""
+"""A player's operations on challenges: begin and stop."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ STOPPED: Final = "its challenger wished"
 
 
 def begin(session: Session, clock: Clock, own: int, opponent: int, matches: int) -> str:
-    """Plan one of LENGTHS matches of a bot against another one; return the id of the challenge.
+    """Plan LENGTHS matches of a bot against another one; return the id of the challenge.
 
-    Twice, or by two at once: the second is told Busy until the first is over. Raises UsageError for
-    bots that cannot meet.
+    Repeated and concurrent calls raise Busy until the first challenge is over. Raises UsageError if
+    the bots cannot meet.
     """
     challenger = session.get_one(Bot, own, with_for_update={"key_share": True})
     challenged = session.get_one(Bot, opponent)
@@ -52,7 +52,7 @@ def begin(session: Session, clock: Clock, own: int, opponent: int, matches: int)
 
 
 def must_be_able(session: Session, challenger: Bot, challenged: Bot) -> None:
-    """Raise UsageError, or Busy, unless a bot can challenge another one."""
+    """Raise UsageError or Busy unless a bot can challenge another one."""
     if challenger.id == challenged.id:
         raise UsageError(THE_SAME)
     if challenger.game != challenged.game:
@@ -65,7 +65,7 @@ def must_be_able(session: Session, challenger: Bot, challenged: Bot) -> None:
 
 
 def is_challenging(session: Session, bot: int) -> bool:
-    """Return whether a challenge that a bot has begun is not over."""
+    """Return whether a bot has an unfinished challenge of its own."""
     going_on = (
         select(Match.key, MatchParticipant.slot)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)
@@ -75,7 +75,7 @@ def is_challenging(session: Session, bot: int) -> bool:
 
 
 def stop(session: Session, clock: Clock, challenge: str) -> None:
-    """Call off the matches of a challenge that wait. Twice: once."""
+    """Cancel the waiting matches of a challenge. Idempotent."""
     its = select(Match.match_id).where(Match.kind == NAME, Match.key.in_(keys_of(challenge)))
     for match_id in session.scalars(its.where(Match.state.in_(OPEN))).all():
         interruptions.void(session, clock, match_id, STOPPED)

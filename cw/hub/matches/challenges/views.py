@@ -1,4 +1,4 @@
-"""Challenges as pages show them: who plays, how it stands, and each match."""
+"""Challenges as shown on pages: the bots, the score, and each match."""
 
 from __future__ import annotations
 
@@ -33,59 +33,59 @@ class Side:
     bot_id: str
     name: str
     user_id: int | None
-    """Its owner."""
+    """The id of its owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChallengeView:
-    """A challenge for its page, as its challenger sees it."""
+    """A challenge for its page, from the challenger's side."""
 
     id: str
     game: str
     challenger: Side
     challenged: Side
     matches: Sequence[MatchView]
-    """In their order."""
+    """In order."""
 
     @property
     def results(self) -> list[str]:
-        """How the challenger came out of the matches that are over."""
+        """The challenger's results in the finished matches."""
         bot = self.challenger.bot
         return [match.result_of(bot) for match in self.matches if match.state == "done"]
 
     @property
     def won(self) -> int:
-        """Matches that the challenger has won."""
+        """Matches won by the challenger."""
         return self.results.count("won")
 
     @property
     def drawn(self) -> int:
-        """Matches that nobody has won."""
+        """Drawn matches."""
         return self.results.count("drawn")
 
     @property
     def lost(self) -> int:
-        """Matches that the challenger has lost."""
+        """Matches lost by the challenger."""
         return self.results.count("lost")
 
     @property
     def score(self) -> float:
-        """Points of the challenger: one for each match won, half of one for each drawn."""
+        """The challenger's points: 1 per win, 0.5 per draw."""
         return self.won + self.drawn / 2
 
     @property
     def is_over(self) -> bool:
-        """Whether no match is played or waits."""
+        """Whether no match is waiting or being played."""
         return not any(match.state in OPEN for match in self.matches)
 
     @property
     def began_at(self) -> datetime:
-        """When it was begun."""
+        """When it started."""
         return self.matches[0].at
 
     @property
     def sentence(self) -> str:
-        """How it stands, or what came of it."""
+        """The status text: the score so far, or the result."""
         over, all_of_them = len(self.results), len(self.matches)
         points = f"{self.score:g} : {over - self.score:g}"
         if self.is_over:
@@ -99,12 +99,12 @@ class ChallengeView:
 
     @property
     def tag(self) -> str:
-        """What differs whenever the page shows something else."""
+        """A tag that changes whenever the page does."""
         return f"{self.id}-" + "-".join(f"{match.state}{match.attempt}" for match in self.matches)
 
 
 def find(session: Session, kinds: Kinds, challenge: str) -> ChallengeView | None:
-    """Return a challenge by its id, None if there is none."""
+    """Return a challenge by its id, or None."""
     wanted = select(Match).where(Match.kind == NAME, Match.key.in_(keys_of(challenge)))
     rows = session.scalars(wanted.order_by(Match.id)).all()
     if not rows:
@@ -123,7 +123,7 @@ def find(session: Session, kinds: Kinds, challenge: str) -> ChallengeView | None
 
 
 def series_of(session: Session, match_id: str) -> str | None:
-    """Return the challenge of which a match is one of several, None for a match that is alone."""
+    """Return the id of a match's challenge, or None if that has no other match."""
     key = session.scalars(select(Match.key).where(Match.match_id == match_id)).one()
     its = (Match.kind == NAME, Match.key.in_(keys_of(challenge_of(key))))
     number = session.scalar(select(func.count()).select_from(Match).where(*its))
@@ -147,7 +147,7 @@ LISTED: Final = 10
 
 
 def of_bot(session: Session, bot: int) -> list[ChallengeRow]:
-    """Return the last challenges of a bot, its own and those of others, the latest first."""
+    """Return the last challenges by and against a bot, the latest first."""
     seat = MatchParticipant
     lasts = (
         select(func.max(Match.id), func.count())

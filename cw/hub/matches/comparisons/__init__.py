@@ -1,1 +1,1 @@
-"""Comparisons of versions of a program: pairs of matches until a sequential test decides."""
+"""Comparisons of program versions: pairs of matches until a sequential test decides."""

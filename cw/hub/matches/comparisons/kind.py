@@ -1,4 +1,4 @@
-"""The matches of comparisons: one is a pair, two games of the same seed with the seats swapped."""
+"""Matches of comparisons: each is a pair, two games of one seed with swapped seats."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from cw.hub.store.tables import Bot, BotVersion, Comparison, MatchParticipant
 NAME: Final = "comparison"
 
 GAMES: Final = 2
-"""Of a match: each version has each seat once."""
+"""Games of a match: each version takes each seat once."""
 
 
 def key_of(comparison: int, pair: int) -> str:
-    """Return why a match is played: for a pair of a comparison, counted from 0."""
+    """Return the key of a comparison's pair, which is numbered from 0."""
     return f"{comparison} {pair}"
 
 
 def claim_versions(session: Session, claim: Claim) -> Claim:
-    """Return a claim with the versions that are compared, and write down which they are.
+    """Return a claim with the compared versions, and record them.
 
-    One that is deleted plays no more: its seat stays empty.
+    A deleted version plays no more: its seat stays empty.
     """
     comparison = session.get(Comparison, int(claim.key.partition(" ")[0]))
     numbers = (comparison.new, comparison.old) if comparison else (None, None)
@@ -48,7 +48,7 @@ def claim_versions(session: Session, claim: Claim) -> Claim:
 def with_version(
     session: Session, comparison: Comparison | None, seat: ClaimedSeat, number: int | None
 ) -> ClaimedSeat:
-    """Return a seat with a version of the bot that is compared; without one if that is gone."""
+    """Return a seat with a version of the compared bot, or without one if it is gone."""
     version = None
     if comparison is not None:
         query = select(BotVersion).join(Bot, Bot.id == BotVersion.bot_id)
@@ -61,7 +61,7 @@ def with_version(
 def older_version(resources: Resources, claim: Claim) -> Guests:
     """Return the second version, unless a strategy has its seat.
 
-    No slot has the same bot twice, so the second one has no bot of its own.
+    A bot has one slot per match, so the second version is brought as a guest.
     """
     new, old = claim.seats
     seats = programs.uploads([replace(new, name=old.name, spec=old.spec)])

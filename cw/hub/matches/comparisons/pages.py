@@ -1,4 +1,4 @@
-"""Comparisons on the pages of a player's bot: begun, watched and stopped by its owner alone."""
+"""Pages of comparisons, on which only the owner of a bot starts, watches and stops them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def find_comparison(bot: BotView, number: int) -> ComparisonView:
 
 
 def part(bot: BotView) -> Markup:
-    """Return what the page of a bot shows its owner of comparisons."""
+    """Return the comparisons on a bot's page, which its owner sees."""
     with one_reading() as reading:
         ready = [one for one in versions.versions_of(reading, bot.id) if one.state == "ready"]
         comparisons = views.of_bot(reading, bot.id)
@@ -61,7 +61,7 @@ def part(bot: BotView) -> Markup:
 @routes.post("/bot/<name>/comparisons")
 @players_only
 def begin_comparison(name: str) -> ResponseReturnValue:
-    """Begin to compare two versions, or one with a built-in strategy; lead to its page."""
+    """Start a comparison of two versions, or with a built-in strategy; redirect to its page."""
     bot, hub = find(name), resources()
     why = why_off(hub.settings) or (UNCONFIRMED if must_confirm() else "")
     if why:
@@ -78,7 +78,7 @@ def begin_comparison(name: str) -> ResponseReturnValue:
 
 
 def opponent_sent() -> Opponent:
-    """Return what the form says a version is compared with: a number, or a strategy."""
+    """Return the opponent chosen in the form: a version number or a strategy."""
     text = request.form.get("against", "")
     number = whole_number(text, least=1)
     return Opponent(strategy=text) if number is None else Opponent(number)
@@ -87,7 +87,7 @@ def opponent_sent() -> Opponent:
 @routes.get("/bot/<name>/comparisons/<int:number>")
 @players_only
 def comparison(name: str, number: int) -> ResponseReturnValue:
-    """Show a comparison to the owner of the bot alone."""
+    """Show a comparison to the bot's owner only."""
     bot = find(name)
     view = find_comparison(bot, number)
     with one_reading() as reading:
@@ -105,14 +105,14 @@ def comparison(name: str, number: int) -> ResponseReturnValue:
 @routes.get("/bot/<name>/comparisons/<int:number>/state")
 @players_only_json
 def comparison_state(name: str, number: int) -> ResponseReturnValue:
-    """Return how a comparison stands, for the script of its page; 304 if nothing has changed."""
+    """Return the status of a comparison to its page's script; 304 if nothing has changed."""
     game = request.args.get("game", "")
     key = f"comparison {game} {name} {number}"
     return polls.answer(key, lambda: polled(find_comparison(find(name), number)))
 
 
 def polled(view: ComparisonView) -> Polled:
-    """Return what the page of a comparison asks again and again, while it goes on."""
+    """Return what the page of a running comparison polls."""
     state = {
         "state": view.state,
         "sentence": view.sentence,

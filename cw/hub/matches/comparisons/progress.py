@@ -1,7 +1,7 @@
-"""Advances comparisons: counts the pairs that are over, and plans more while slots are idle.
+"""Advances comparisons: counts finished pairs, and plans more while slots are idle.
 
-A match that is over counts once all earlier ones of its comparison do, so the verdict does not
-depend on which of them end first.
+A finished match counts only after all earlier ones of its comparison, so the verdict does not
+depend on the order in which they end.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from cw.lab.line_up import outranked
 from cw.league.statistics.sprt import Hypotheses, PairScores, decision
 
 MOST_PAIRS: Final = 200
-"""Of a comparison: 400 matches as people count them."""
+"""Maximum pairs of a comparison: 400 matches as people count them."""
 
 AHEAD: Final = 4
-"""Pairs that wait or are played, for each slot that is idle: what fills it until the next tick."""
+"""Pairs planned per idle slot: enough until the next tick."""
 
 HYPOTHESES: Final = Hypotheses()
 
@@ -38,9 +38,9 @@ UNPLAYED: Final = "a match could not be played"
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Count what is over, end what is decided, and plan more where slots are idle.
+    """Count finished pairs, end decided comparisons, and plan more pairs for idle slots.
 
-    Twice, or by two at once: each pair counts once, and is planned once.
+    Idempotent, also for concurrent callers: each pair is planned once and counts once.
     """
     running = select(Comparison, Bot).join(Bot, Bot.id == Comparison.bot_id)
     locked = running.where(Comparison.state == "running").with_for_update(of=Comparison)
@@ -55,7 +55,7 @@ def sweep(session: Session, clock: Clock) -> None:
 
 
 def advance(session: Session, clock: Clock, comparison: Comparison) -> None:
-    """Count the pairs that are over, in their order, until they decide."""
+    """Count finished pairs in order, until they decide."""
     matches = unfinished(session, comparison)
     for number in range(comparison.pairs, comparison.planned):
         match = matches.get(key_of(comparison.id, number))
@@ -73,16 +73,16 @@ def advance(session: Session, clock: Clock, comparison: Comparison) -> None:
 
 
 def unfinished(session: Session, comparison: Comparison) -> Mapping[str, Match]:
-    """Return by their keys the matches of a comparison that do not count yet."""
+    """Return the matches of a comparison that do not count yet, by key."""
     keys = [key_of(comparison.id, pair) for pair in range(comparison.pairs, comparison.planned)]
     rows = session.scalars(select(Match).where(Match.kind == NAME, Match.key.in_(keys)))
     return {match.key: match for match in rows}
 
 
 def scores_of(session: Session, match: Match) -> Iterator[float]:
-    """Give the scores of the newer version in the games of a match, from 0 to 1.
+    """Yield the newer version's scores in the games of a match, from 0 to 1.
 
-    A match that nobody played says nothing.
+    A match without players yields none.
     """
     ranks = session.scalars(select(Battle.ranks).where(Battle.match_id == match.id))
     for each in ranks.all():
@@ -91,7 +91,7 @@ def scores_of(session: Session, match: Match) -> Iterator[float]:
 
 
 def count(comparison: Comparison, scores: Sequence[float]) -> None:
-    """Count one more pair, and note what all of them decide."""
+    """Count one more pair, and record the decision of all pairs."""
     mean = sum(scores) / len(scores) if scores else 0.5
     after = scores_so_far(comparison).add(mean)
     comparison.pairs, comparison.total, comparison.squares = after.pairs, after.total, after.squares
@@ -101,12 +101,12 @@ def count(comparison: Comparison, scores: Sequence[float]) -> None:
 
 
 def scores_so_far(comparison: Comparison) -> PairScores:
-    """Return the scores of the pairs that count."""
+    """Return the scores of the counted pairs."""
     return PairScores(comparison.pairs, comparison.total, comparison.squares)
 
 
 def fill(session: Session, clock: Clock, going_on: Sequence[tuple[Comparison, Bot]]) -> None:
-    """Plan pairs of comparisons in turn, as many as idle slots take until the next tick."""
+    """Plan pairs of the comparisons in turn, enough for the idle slots until the next tick."""
     room = idle(session, clock) * AHEAD - waiting(session)
     wanted = (one for one in islice(cycle(going_on), MOST_PAIRS * len(going_on)))
     for comparison, bot in wanted:
@@ -118,14 +118,14 @@ def fill(session: Session, clock: Clock, going_on: Sequence[tuple[Comparison, Bo
 
 
 def idle(session: Session, clock: Clock) -> int:
-    """Return how many slots have nothing else to play: at least one where nobody says how many."""
+    """Return the number of slots with nothing else to play; at least 1 slot is assumed."""
     slots = max(1, places.count(session, clock))
     others = select(func.count()).where(Match.state.in_(interruptions.OPEN), Match.kind != NAME)
     return max(0, slots - session.scalars(others).one())
 
 
 def waiting(session: Session) -> int:
-    """Return how many pairs wait or are played, of all comparisons."""
+    """Return how many pairs of all comparisons are waiting or being played."""
     ours = select(func.count()).where(Match.state.in_(interruptions.OPEN), Match.kind == NAME)
     return session.scalars(ours).one()
 
@@ -144,7 +144,7 @@ def plan_pair(session: Session, clock: Clock, comparison: Comparison, bot: Bot) 
 
 
 def names(comparison: Comparison, bot: Bot) -> tuple[str, str]:
-    """Return what both sides of a comparison are called: `Painter-2` and `Painter-1`."""
+    """Return the names of both sides of a comparison: `Painter-2` and `Painter-1`."""
     new = f"{bot.name}-{comparison.new}"
     old = comparison.strategy or f"{bot.name}-{comparison.old}"
     return new, old if name_key(old) != name_key(new) else f"{old}-builtin"

@@ -1,4 +1,4 @@
-"""What a player does with comparisons: one is begun, and stopped."""
+"""A player's operations on comparisons: begin and stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STOPPED: Final = "called off with its comparison"
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """What a version is compared with."""
+    """What a version is compared with: another version or a built-in strategy."""
 
     version: int | None = None
     """None for a built-in strategy."""
@@ -35,11 +35,10 @@ class Opponent:
 
 
 def begin(session: Session, clock: Clock, bot: BotView, new: int, against: Opponent) -> int:
-    """Begin to compare a version of a bot with another one, or with a strategy; return its id.
+    """Start comparing a version of a bot with another one, or with a strategy; return its id.
 
-    Twice, or by two at once: the second is told Busy. Raises NotReady for a version that cannot
-    play, WrongStatus for a bot that is suspended or retired, and UsageError for what is no
-    opponent.
+    Repeated and concurrent calls raise Busy. Raises NotReady if a version cannot play, WrongStatus
+    if the bot is suspended or retired, and UsageError if the opponent is invalid.
     """
     row = versions.locked(session, bot.id)
     if row.status in ("SUSPENDED", "RETIRED"):
@@ -63,7 +62,7 @@ def begin(session: Session, clock: Clock, bot: BotView, new: int, against: Oppon
 
 
 def check_opponent(session: Session, bot: BotView, new: int, against: Opponent) -> None:
-    """Raise UsageError unless a version can be compared with this."""
+    """Raise UsageError unless a version can be compared with an opponent."""
     if against.version is None:
         if against.strategy not in load_strategies(bot.game):
             raise UsageError("Please choose an opponent.")
@@ -74,7 +73,7 @@ def check_opponent(session: Session, bot: BotView, new: int, against: Opponent) 
 
 
 def stop(session: Session, clock: Clock, number: int, reason: str) -> None:
-    """Stop a comparison; one that is over stays as it is."""
+    """Stop a comparison; no effect if it is over."""
     going_on = select(Comparison).where(Comparison.id == number, Comparison.state == "running")
     comparison = session.scalars(going_on.with_for_update()).one_or_none()
     if comparison is not None:
@@ -88,7 +87,7 @@ def end(
     state: ComparisonState,
     reason: str = "",
 ) -> None:
-    """End a comparison whose row is locked, and call off those of its matches that wait."""
+    """End a comparison whose row is locked, and cancel its waiting matches."""
     comparison.state, comparison.reason, comparison.ended_at = state, reason, clock()
     its = Match.key.startswith(f"{comparison.id} ")
     waiting = select(Match.match_id).where(Match.kind == NAME, its, Match.state.in_(OPEN))

@@ -1,4 +1,4 @@
-"""Comparisons as pages show them."""
+"""Comparisons as shown on pages."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cw.hub.store.tables import Bot, Comparison, ComparisonState, Match, User
 from cw.lab.evidence import Evidence, standing, verdict
 
 LISTED: Final = 10
-"""Comparisons on the page of a bot."""
+"""Comparisons listed on a bot's page."""
 
 SHOWN_MATCHES: Final = 40
-"""The last matches of a comparison on its page."""
+"""Latest matches shown on a comparison's page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,59 +47,59 @@ class ComparisonView:
 
     @property
     def draws(self) -> int:
-        """Matches in which both did equally well."""
+        """Drawn matches."""
         return self.evidence.matches - self.wins - self.losses
 
     @property
     def most(self) -> int:
-        """The most matches of it."""
+        """The maximum number of its matches."""
         return MOST_PAIRS * GAMES
 
     @property
     def sentence(self) -> str:
-        """How it stands, or what came of it."""
+        """The status text: progress or result."""
         if self.state == "running":
             return standing(self.evidence) if self.evidence.matches else "No match is over yet"
         words = verdict(self.evidence)
         if self.reason:
             evidence = f": {words}" if self.evidence.matches else " before a match was over"
             return f"Stopped, as {self.reason}{evidence}"
-        # What is decided begins with the name of a bot.
+        # A decision begins with the name of a bot.
         return words if self.evidence.decision else words[0].upper() + words[1:]
 
     @property
     def tag(self) -> str:
-        """What differs whenever the page shows something else."""
+        """A tag that changes whenever the page does."""
         return f"{self.id}-{self.state}-{self.evidence.scores.pairs}-{self.planned}"
 
 
 def of_bot(session: Session, bot: int) -> list[ComparisonView]:
-    """Return the last comparisons of a bot, the latest first."""
+    """Return a bot's last comparisons, the latest first."""
     wanted = rows().where(Comparison.bot_id == bot).order_by(Comparison.id.desc())
     return [view_of(*row) for row in session.execute(wanted.limit(LISTED))]
 
 
 def find(session: Session, bot: int, number: int) -> ComparisonView | None:
-    """Return a comparison of a bot by its id, None if there is none."""
+    """Return a comparison of a bot by its id, or None."""
     wanted = rows().where(Comparison.bot_id == bot, Comparison.id == number)
     row = session.execute(wanted).one_or_none()
     return None if row is None else view_of(*row)
 
 
 def queue(session: Session, most: int) -> list[ComparisonView]:
-    """Return the comparisons that go on, those first that began first."""
+    """Return the running comparisons, the oldest first."""
     wanted = rows().where(Comparison.state == "running").order_by(Comparison.id).limit(most)
     return [view_of(*row) for row in session.execute(wanted)]
 
 
 def rows() -> Select[Comparison, Bot, str | None]:
-    """Return the query for comparisons with their bots and owners."""
+    """Return the query for comparisons with their bots and the bots' owners."""
     query = select(Comparison, Bot, User.username).join(Bot, Bot.id == Comparison.bot_id)
     return query.join(User, User.id == Comparison.user_id)
 
 
 def view_of(comparison: Comparison, bot: Bot, owner: str | None) -> ComparisonView:
-    """Return a comparison as pages show it."""
+    """Return a comparison as shown on pages."""
     new, old = names(comparison, bot)
     evidence = Evidence(
         new,

@@ -1,1 +1,1 @@
-"""Matches while workers play them: told line by line, and shown to whoever watches."""
+"""Matches in progress: streamed line by line from the workers, and shown to viewers."""

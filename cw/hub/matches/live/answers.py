@@ -1,4 +1,4 @@
-"""What is answered to those who watch: read once a second for all of them."""
+"""Responses for viewers of live matches: read once a second for all of them."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from cw.hub.operation.passing_lines import LinesAway, PassingLines
 from cw.matches.processes.live_file import LiveDocument
 
 FRESH: Final = 1.0
-"""Seconds for which an answer is given again."""
+"""Seconds for which a response is reused."""
 
 MOST: Final = 64 * 1024 * 1024
-"""Bytes of answers that are remembered."""
+"""Bytes of cached responses."""
 
 MOST_READ: Final = 128 * 1024 * 1024
-"""Bytes of matches that are remembered."""
+"""Bytes of cached matches."""
 
 SOON: Final = "the first turns of this match"
 AWAY: Final = "the result, as running matches cannot be shown just now"
 
 
 class Wish(NamedTuple):
-    """What a page wants of a match."""
+    """What a page requests of a match."""
 
     match_id: str
     run: str = ""
-    """Which attempt and game the page knows; of another one it gets the whole."""
+    """The attempt and game that the page knows; for any other one it gets the whole match."""
     after: int | None = None
-    """How many turns it knows of that."""
+    """How many turns of that run it has."""
 
 
 class Answer(NamedTuple):
-    """What is answered."""
+    """A response to such a request."""
 
     status: int
     tag: str
-    """"": not to be kept."""
+    """"" if it must not be cached."""
     body: bytes
 
 
 def answer_of(running: RunningMatch, wish: Wish) -> Answer:
-    """Return what a page is told of a match: all of it, or what is new."""
+    """Return a match for a page: all of it, or the new turns."""
     after = wish.after if wish.run == running.run else None
     news = running.match.since(after)
     tag = "" if news["more"] else f"{running.run}-{len(running.match.turns)}"
@@ -55,21 +55,21 @@ def answer_of(running: RunningMatch, wish: Wish) -> Answer:
 
 
 def waiting(reason: str) -> Answer:
-    """Return the answer to a page that has to wait for something."""
+    """Return the response for a page that has to wait."""
     return Answer(202, "", msgspec.json.encode({"waiting": f"waiting for {reason}", "over": False}))
 
 
 def size_of(answer: Answer) -> int:
-    """Return what an answer takes, in bytes."""
+    """Return the size of a response in bytes."""
     return len(answer.body) + 200
 
 
 @dataclass(slots=True)
 class Answers:
-    """The matches that were read in the last second, and the answers; shared by all threads.
+    """The matches and responses of the last second, shared by all threads.
 
-    Whoever names another run or another number of turns each time is answered from the match that
-    was read for the others: it is not unpacked again.
+    Requests with ever different runs or turn counts share the cached match: it is not unpacked
+    again.
     """
 
     lock: Lock = field(default_factory=Lock)
@@ -81,18 +81,18 @@ class Answers:
     )
 
     def find(self, wish: Wish) -> Answer | None:
-        """Return the answer that was given within the last second."""
+        """Return a response cached within the last second."""
         with self.lock:
             return self.cache.get(wish)
 
     def keep(self, wish: Wish, answer: Answer) -> None:
-        """Give this answer for a second; one that is too large is made anew each time."""
+        """Cache a response for a second; one that is too large is rebuilt each time."""
         with self.lock:
             if size_of(answer) <= MOST:
                 self.cache[wish] = answer
 
     def answer_to(self, lines: PassingLines, wish: Wish) -> Answer:
-        """Return what a page is told: the match so far or what is new, or why it has to wait."""
+        """Return the match so far, the new turns, or why the page has to wait."""
         with self.lock:
             match = self.matches.get(wish.match_id)
         if match is None:

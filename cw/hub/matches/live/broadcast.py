@@ -1,4 +1,4 @@
-"""A match that is shown while it is played: its lines pass from a worker to all page servers."""
+"""The broadcast of a match in progress: its lines go from a worker to all page servers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cw.hub.players.reading import SHOWN, SHOWN_UNPACKED, Room
 from cw.matches.processes.live_file import MatchSoFar, match_of
 
 OF_A_TURN: Final = 100
-"""Bytes that a turn takes beside its text."""
+"""Bytes of memory for a turn besides its text."""
 
 logger = logging.getLogger(__name__)
 
 
 class Broadcast:
-    """Passes the lines of one game on; if that fails, the game goes on."""
+    """Broadcasts the lines of one game; if that fails, the game goes on."""
 
     def __init__(self, lines: PassingLines, match_id: str) -> None:
-        """Pass nothing on yet."""
+        """Prepare a broadcast; nothing is sent yet."""
         self._lines = lines
         self._match_id = match_id
         self._passed: list[bytes] = []
@@ -32,7 +32,7 @@ class Broadcast:
         """Whether all lines so far have arrived."""
 
     def take(self, line: Live) -> None:
-        """Pass a line on; after a loss, all of them again."""
+        """Send a line; after a loss, send all lines again."""
         self._passed = [line.data] if line.is_head else [*self._passed, line.data]
         try:
             if self._is_whole and not line.is_head:
@@ -57,19 +57,19 @@ class Broadcast:
 
 
 class RunningMatch(NamedTuple):
-    """A game of a match as far as it is told."""
+    """A game of a match as far as it is known."""
 
     run: str
-    """Which attempt and which game of the match it is."""
+    """Identifies the attempt and the game of the match."""
     match: MatchSoFar
     size: int
-    """Bytes that it takes, about."""
+    """Approximate size in bytes."""
 
 
 def so_far(lines: PassingLines, match_id: str) -> RunningMatch | None:
-    """Return a match as far as it is told, None while it is not; raise LinesAway.
+    """Return a match as far as it is known, or None if not at all; raise LinesAway.
 
-    None as well for lines that no player writes.
+    Also None if the lines cannot come from a player.
     """
     packed, room = lines.read(match_id), Room(SHOWN, SHOWN_UNPACKED)
     if not all(room.fits(line) for line in packed):

@@ -1,4 +1,4 @@
-"""Which matches are on now, the strongest first."""
+"""The matches in progress, the strongest first."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cw.hub.players.spectating import is_shown
 from cw.hub.store.tables import Match
 
 MOST: Final = 12
-"""Matches that are listed."""
+"""Maximum number of matches listed."""
 
 
 def running(session: Session, kinds: Kinds) -> list[MatchView]:
-    """Return the matches that are played now and that all may see, the strongest first."""
+    """Return the public matches in progress, the strongest first."""
     rows = (
         select(Match)
         .where(Match.state == "in_progress", Match.kind.not_in(kinds.private))
@@ -29,9 +29,9 @@ def running(session: Session, kinds: Kinds) -> list[MatchView]:
 
 
 def on_now(session: Session, kinds: Kinds) -> tuple[MatchView | None, list[MatchView]]:
-    """Return the match to watch, and all that are played now.
+    """Return the match to watch, and all matches in progress.
 
-    It is the strongest that can be watched while it is played; without one the latest that is over.
+    The match to watch is the strongest that can be watched live, otherwise the latest finished one.
     """
     matches = running(session, kinds)
     strongest = next((match for match in matches if is_shown(match.game)), None)

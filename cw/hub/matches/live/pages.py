@@ -1,4 +1,4 @@
-"""Matches that are on now: their page, and what viewers ask of one again and again."""
+"""Pages of matches in progress, and the requests that viewers poll."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LONGEST_RUN: Final = 16
 
 
 def install(app: Flask) -> None:
-    """Let an app remember what it has answered to those who watch."""
+    """Set up the response cache of an app."""
     app.extensions["live_answers"] = Answers()
 
 
 @routes.get("/match/<match_id>/live")
 def document(match_id: str) -> Response:
-    """Return a match as far as it is played, or what came after so many turns of a run.
+    """Return a match as far as it is played, or what follows a number of turns of a run.
 
     202 with a sentence while there is nothing to show, 304 if nothing has changed.
     """
@@ -49,14 +49,14 @@ HIDDEN: Final = Answer(
 
 
 def wanted(match_id: str) -> Wish:
-    """Return what is asked for; what is not a number counts as nothing known."""
+    """Return what is requested; an invalid number counts as no turns known."""
     text, run = request.args.get("after", ""), request.args.get("run", "")[:LONGEST_RUN]
     is_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER
     return Wish(match_id, run, int(text) if is_number else None)
 
 
 def response_of(answer: Answer) -> Response:
-    """Return an answer to a browser, which must ask again."""
+    """Return an HTTP response that browsers must revalidate."""
     response = Response(answer.body, answer.status, content_type="application/json")
     response.headers["Cache-Control"] = "private, no-cache"
     if answer.tag:
@@ -67,7 +67,7 @@ def response_of(answer: Answer) -> Response:
 
 @routes.get("/live")
 def page() -> str:
-    """Show the strongest match that is on now; without one, the latest that is over."""
+    """Show the strongest match in progress, otherwise the latest finished one."""
     with one_reading() as reading:
         match, running = listings.on_now(reading, shown_kinds())
     return render_template(
@@ -82,12 +82,12 @@ def page() -> str:
 
 @routes.get("/live/state")
 def state() -> Response:
-    """Return which match is the one to watch now; 304 if that has not changed."""
+    """Return which match to watch now; 304 if that has not changed."""
     return polls.answer("live", polled)
 
 
 def polled() -> Polled:
-    """Return what the page of live matches asks again and again."""
+    """Return what the page of live matches polls."""
     with one_reading() as reading:
         match, running = listings.on_now(reading, shown_kinds())
     is_on = match is not None and match.state == "in_progress"
@@ -96,6 +96,6 @@ def polled() -> Polled:
 
 
 def tag_of(match: MatchView | None, running: list[MatchView]) -> str:
-    """Return what differs whenever other matches are on."""
+    """Return a tag that changes with the set of matches in progress."""
     names = [each.match_id for each in (*([match] if match else ()), *running)]
     return "-".join(names) or "none"

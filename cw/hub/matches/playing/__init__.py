@@ -1,1 +1,1 @@
-"""Playing: the worker that takes a match, its fair share of machines, and one attempt at it."""
+"""Playing: the worker that takes a match, its fair share of machines, and one attempt."""

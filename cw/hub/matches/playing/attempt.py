@@ -1,4 +1,4 @@
-"""One attempt to play a match: played while its lease is renewed, its replays stored, ended."""
+"""One attempt at a match: play it while renewing the lease, store its replays, end it."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from cw.matches.processes.workers import MatchFailure
 T = TypeVar("T")
 
 RENEWED: Final = 15.0
-"""Seconds between two renewals of a lease; a third of the lease if that is shorter."""
+"""Seconds between renewals of a lease; a third of the lease if that is shorter."""
 
 PAUSES: Final = (1.0, 4.0, 16.0)
-"""Seconds between tries to store a replay."""
+"""Seconds between attempts to store a replay."""
 
 PATIENCE: Final = 600.0
-"""Seconds for which the end of a match is kept while the database is away."""
+"""Seconds for which a result is kept while the database is away."""
 
 AWAY_PAUSE: Final = 1.0
-"""Seconds between two tries to reach the database."""
+"""Seconds between attempts to reach the database."""
 
 logger = logging.getLogger(__name__)
 
 
 class Lost(Exception):
-    """The match is not this attempt's any more."""
+    """The match no longer belongs to this attempt."""
 
 
 class Refused(Exception):
-    """What was asked for cannot be played."""
+    """The requested match cannot be played."""
 
 
 class Away(Exception):
@@ -67,27 +67,27 @@ class Attempt:
     kinds: Kinds
     turn: int = 0
     runs_programs: bool = True
-    """Whether programs are run that were seated only as the match began."""
+    """Whether programs may run that were seated only when the match began."""
     turns_before: int = 0
-    """Of the games of the match that are over."""
+    """Turns in the finished games of the match."""
     stored: list[str] = field(default_factory=list)
-    """The keys of its objects."""
+    """Keys of the objects stored so far."""
     line_up: LineUp = field(init=False)
-    """Those who play."""
+    """The players."""
     play: Play | None = None
-    """The game that is played now."""
+    """The current game."""
 
     def __post_init__(self) -> None:
-        """Take those who play from the claim."""
+        """Take the players from the claim."""
         self.line_up = LineUp(self.resources, self.claim, self.kind, self.runs_programs)
 
     @property
     def kind(self) -> Kind:
-        """What is played here."""
+        """The kind of the match."""
         return self.kinds.of(self.claim.kind)
 
     def run(self) -> None:
-        """Play it to its end, or give it back."""
+        """Play the match to its end, or release it."""
         try:
             battles = asyncio.run(self.played())
             self.end(battles)
@@ -96,8 +96,8 @@ class Attempt:
             self.forget_objects()
         except (Away, StoreAway, PlayersAway) as error:
             logger.warning("%s is given back: %s", self.claim.match_id, error)
-            # Outages are no fault of the match: they do not count towards the five troubles after
-            # which it has failed.
+            # Outages are not the match's fault: they do not count towards the five troubles after
+            # which it fails.
             self.give_back(str(error), is_trouble=False)
         except Refused as error:
             logger.warning("%s cannot be played: %s", self.claim.match_id, error)
@@ -110,11 +110,11 @@ class Attempt:
             self.give_back(type(error).__name__, is_trouble=True)
 
     async def played(self) -> Sequence[BattleResult]:
-        """Play and store, while the lease is renewed; raise Lost where that cannot be."""
+        """Play and store while renewing the lease; raise Lost if that fails."""
         return await self.while_renewed(self.play_and_store())
 
     async def play_and_store(self) -> Sequence[BattleResult]:
-        """Play the games of the match one after the other, and store the replay of each."""
+        """Play the games of the match one after the other, and store their replays."""
         self.claim = self.line_up.claim = claim = await self.seated()
         if len(claim.seats) < load_game(claim.game).rules.seats.start:
             return [unplayed(self.resources.clock())]
@@ -155,7 +155,7 @@ class Attempt:
         )
 
     def follow(self, play: Play) -> Played:
-        """Let a player play a game, and pass on what it reports meanwhile."""
+        """Have a player play a game, and pass on its reports."""
         broadcast = Broadcast(self.resources.lines, self.claim.match_id)
         for message in play:
             if isinstance(message, Turn):
@@ -169,7 +169,7 @@ class Attempt:
         raise PlayerGone("the process that played it has reported no result")
 
     async def seated(self) -> Claim:
-        """Return the claim with those who play, where they are found only now; raise Lost."""
+        """Return the claim with its players, some of whom may be found only now; raise Lost."""
         if self.kind.seat is None:
             return self.claim
         claim = await self.kind.seat(self.resources, self.claim)
@@ -178,11 +178,10 @@ class Attempt:
         return claim
 
     async def store(self, key: str, data: bytes) -> None:
-        """Store an object, in several tries; raise StoreAway.
+        """Store an object, with retries; raise StoreAway.
 
-        Raises Failure for a key that is taken, as in a store older than the database, where a
-        back-up was restored: the next attempt has another key. After a try that failed it may well
-        be ours.
+        Raises Failure if the key is taken, as in a store older than a restored database: the next
+        attempt has another key. After a failed try the object may be our own.
         """
         self.stored.append(key)
         may_be_ours = False
@@ -192,8 +191,8 @@ class Attempt:
             except StoreAway:
                 if pause is None:
                     raise
-                # A request that timed out may have been stored all the same; then the key is taken
-                # by our own object.
+                # A request that timed out may have stored the object all the same; then the key is
+                # taken by our own object.
                 may_be_ours = True
                 await asyncio.sleep(pause)
             else:
@@ -203,8 +202,8 @@ class Attempt:
                 return
 
     async def while_renewed(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something while the lease is renewed; cancel it where the match is lost."""
-        # What renews begins first: it watches over work that would never let it begin.
+        """Run work while renewing the lease; cancel it if the match is lost."""
+        # Start the renewal first: the work might never let it start.
         renewing, working = asyncio.create_task(self.renew()), asyncio.create_task(work)
         try:
             await asyncio.wait((working, renewing), return_when=asyncio.FIRST_COMPLETED)
@@ -217,7 +216,7 @@ class Attempt:
             await asyncio.gather(working, renewing, return_exceptions=True)
 
     async def renew(self) -> None:
-        """Renew the lease again and again; raise Lost, or Away after a long time."""
+        """Renew the lease repeatedly; raise Lost, or Away after a long outage."""
         lease = self.resources.settings.lease
         renewed = time.monotonic()
         while True:
@@ -231,7 +230,7 @@ class Attempt:
                     raise Away("the database is away") from error
 
     def note_progress(self) -> bool:
-        """Note how far the match is, and take new secrets; return whether it is still ours."""
+        """Record progress and take rotated secrets; return whether the match is still ours."""
         lease = timedelta(seconds=self.resources.settings.lease)
         with self.resources.database.writing() as session:
             clock = self.resources.clock
@@ -247,7 +246,7 @@ class Attempt:
         return True
 
     def end(self, battles: Sequence[BattleResult]) -> None:
-        """Write the result, once; raise Lost where another attempt has taken over, and Away."""
+        """Write the result once; raise Lost if another attempt has taken over, or Away."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -265,7 +264,7 @@ class Attempt:
                 return
 
     def give_back(self, reason: str, *, is_trouble: bool) -> None:
-        """Give the match back, and take its objects away; where that fails, its lease ends."""
+        """Release the match and delete its objects; if that fails, its lease expires."""
         try:
             with self.resources.database.writing() as session:
                 if is_trouble:
@@ -277,9 +276,9 @@ class Attempt:
         self.forget_objects()
 
     def refuse(self, reason: str) -> None:
-        """End the match without a result; where that fails, its lease ends, and it is tried again.
+        """Fail the match; if that does not succeed, its lease expires and it is tried again.
 
-        What says why stays in the store.
+        The objects that explain why stay in the store.
         """
         try:
             with self.resources.database.writing() as session:
@@ -288,7 +287,7 @@ class Attempt:
             logger.exception("%s cannot be ended", self.claim.match_id)
 
     def forget_objects(self) -> None:
-        """Delete what this attempt has stored, as far as the store answers."""
+        """Delete the objects stored by this attempt, as far as the store answers."""
         for key in self.stored:
             try:
                 self.resources.objects.delete(key)

@@ -1,4 +1,4 @@
-"""Those who play a match: their programs, their secrets, and the task that a player is given."""
+"""The players of a match: their programs and secrets, and the task sent to a player process."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from cw.hub.players.spectating import is_shown
 
 @dataclass(slots=True)
 class LineUp:
-    """Those who play a match, as its attempt begins."""
+    """The players of a match when an attempt starts."""
 
     resources: Resources
     claim: Claim
     kind: Kind
     runs_programs: bool
-    """Whether programs are run that were seated only as the match began."""
+    """Whether programs may run that were seated only when the match began."""
     programs: dict[str, BotSpec] = field(default_factory=dict)
-    """By name the bots that players unpack, or that the format has brought."""
+    """Bots, by name, that player processes unpack or that the format has brought."""
     guests: Guests = field(default_factory=Guests)
-    """The bots that the format has brought."""
+    """Bots brought by the format."""
     secrets: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The secrets of the bots by their names; one that is rotated changes while it is played."""
+    """Secrets by bot name; updated when one is rotated during play."""
 
     @property
     def hosting(self) -> Hosting:
@@ -46,16 +46,16 @@ class LineUp:
 
     @property
     def own_seats(self) -> list[ClaimedSeat]:
-        """The seats of bots that have rows of their own."""
+        """The seats of bots with a row of their own."""
         return [seat for seat in self.claim.seats if seat.bot_id]
 
     @property
     def outcome_key(self) -> str | None:
-        """The key of the whole result of a game; None if nobody waits for it."""
+        """The key for the whole result of a game, or None if it is not needed."""
         return None if self.kind.report is None else self.kind.report(self.claim)
 
     def take_bots(self) -> None:
-        """Take the bots that players unpack, and those that the format itself brings."""
+        """Collect the bots that player processes unpack, and those brought by the format."""
         self.programs.update(
             {
                 seat.name: programs.placeholder(seat, self.hosting)
@@ -70,14 +70,14 @@ class LineUp:
             )
 
     def take_secrets(self, seats: Iterable[ClaimedSeat]) -> None:
-        """Sign requests by the secrets of these bots from now on."""
+        """Sign requests with the secrets of these bots from now on."""
         for seat in seats:
             if seat.secret is not None:
                 secret = self.resources.sealer.open(seat.secret, seat.secret_row).decode()
                 self.secrets[seat.name] = dict.fromkeys(SECRET_SETTINGS, secret)
 
     def task(self, number: int) -> Match:
-        """Return what a player is asked for one game of the match."""
+        """Return the task of a player process for one game of the match."""
         claim = self.claim.battle(number)
         key = replays.replay_key(claim.match_id, claim.planned_at, claim.attempt, number)
         return Match(
@@ -97,14 +97,14 @@ class LineUp:
         return chain(uploads, self.guests.programs())
 
     def store_built(self, built: Built) -> None:
-        """Store a program that a player has compiled."""
+        """Store a program compiled by a player process."""
         programs.store_built(self.resources.objects, self.own_seats, built)
 
 
 def refuse_unfit(task: Match, played: Played) -> None:
-    """Raise Failure for a result that is not one of this game.
+    """Raise Failure if a result does not fit its game.
 
-    A program that has broken out of its sandbox might have written it.
+    A program that escaped its sandbox might have written it.
     """
     keys = {task.keys.own, task.keys.viewed, task.keys.archive}
     names = [name for name, _ in played.replay.objects]

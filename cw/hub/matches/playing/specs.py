@@ -1,4 +1,4 @@
-"""A match as the arena plays it."""
+"""A match in the arena's terms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_PROGRAMS: Final[Mapping[str, BotSpec]] = {}
 def spec_of(
     claim: Claim, settings: HubSettings, own: Mapping[str, BotSpec] = NO_PROGRAMS
 ) -> MatchSpec:
-    """Return what is to be played; `own` are, by name, the bots that run here or were brought."""
+    """Return the match spec; `own` are, by name, the bots that run here or were brought."""
     sandbox = sandbox_of(settings, claim.tournament)
     is_signed = load_protocol(claim.game).signed_with is not None
     house = [seat.name for seat in claim.seats if seat.owner == HOUSE]
@@ -45,10 +45,10 @@ def spec_of(
 
 
 def bot_of(seat: ClaimedSeat, wire_id: str, *, is_signed: bool) -> BotSpec:
-    """Return who sits at a slot, for the arena; a web service is told its match and its own id.
+    """Return the occupant of a slot for the arena; a web service gets its match and its own id.
 
-    Where requests are signed, a web service whose team has not fetched a secret is absent; so is
-    one whose address no server can have, as the match must not fail for the others.
+    If requests are signed, a web service whose team has not fetched a secret is absent. So is one
+    with an impossible address, as the match must not fail for the others.
     """
     kind, _, name = seat.spec.partition(":")
     if not seat.spec:

@@ -1,4 +1,4 @@
-"""The worker: claims matches, plays them, and gives back what it cannot play."""
+"""The worker: claims matches, plays them, and releases what it cannot play."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 def worker_name(pid: int, started_at: datetime) -> str:
-    """Return the name of a worker process: no other one bears it, here or elsewhere."""
+    """Return the globally unique name of a worker process."""
     return f"{socket.gethostname()[:50]}:{pid}:{started_at:%Y%m%dT%H%M%S}"
 
 
@@ -43,12 +43,14 @@ class Worker:
     kinds: Kinds
     version: str = __version__
     runs_programs: bool = True
-    """Whether it plays matches of uploaded programs; another one is left to those that do."""
+    """Whether it plays matches with uploaded programs; otherwise it leaves them to other
+    workers.
+    """
     clock: ClockCheck | None = None
-    """None: the clock is right."""
+    """None if the clock is trusted."""
 
     def play(self, resources: Resources, match: int) -> bool:
-        """Play a match, if it waits and may begin; the job `play_match`. Return whether it did."""
+        """Play a match if it is waiting and may start; return whether it did. Job `play_match`."""
         claim = self.claimed(resources, match)
         if claim is None:
             return False
@@ -57,7 +59,7 @@ class Worker:
         return True
 
     def play_claimed(self, resources: Resources, claim: Claim) -> None:
-        """Play an attempt, or give back what this machine does not run."""
+        """Play an attempt, or release it if this machine cannot run it."""
         if claim.has_programs and not self.runs_programs:
             with resources.database.writing() as session:
                 interruptions.interrupt(session, claim, "it has programs, which are run elsewhere")
@@ -75,8 +77,7 @@ class Worker:
     def claimed(self, resources: Resources, match: int) -> Claim | None:
         """Claim a match.
 
-        While the database is away or the clock goes wrong, wait: no message shall be used up for
-        that.
+        Waits while the database is away or the clock is wrong, so as not to use up a message.
         """
         while True:
             try:
@@ -92,7 +93,7 @@ class Worker:
     def claim_in(self, session: Session, resources: Resources, match: int) -> Claim | None:
         """Claim a match; one whose game is not installed here is left to other workers.
 
-        None, too, if it exceeds the share of its owner or of matches.
+        Also returns None if it exceeds its owner's share, or the share of matches.
         """
         game = sending.pass_on(session, match)
         if game is not None:
@@ -105,7 +106,7 @@ class Worker:
         return self.kinds.claim(session, resources.clock, match, self.name, lease)
 
     def must_wait(self, session: Session, resources: Resources, match: int) -> bool:
-        """Return whether a match exceeds a share of the places in which programs run."""
+        """Return whether a match exceeds a share of the program slots."""
         experiments = self.kinds.experiments
         use = places.use_of_match(session, match, experiments)
         if use is None:
@@ -117,7 +118,7 @@ class Worker:
         return refused is not None
 
     def leave(self, resources: Resources) -> None:
-        """Give back what is played, as the process is told to end."""
+        """Release the matches of a stopping process."""
         with resources.database.writing() as session:
             interruptions.interrupt_all_of(session, self.name, "its worker was stopped")
             tasks.lose_all_of(session, resources.clock, self.name)
@@ -125,9 +126,9 @@ class Worker:
             upkeep.forget_worker(session, self.name)
 
     def send_waiting(self, resources: Resources) -> None:
-        """Send what waits for a place, as one is free now.
+        """Send matches that wait for a program slot, as one is free now.
 
-        While the database is away that is left to the next tick.
+        While the database is away, the next tick does it.
         """
         try:
             work.send_next(resources)

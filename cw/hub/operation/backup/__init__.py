@@ -1,1 +1,1 @@
-"""Back-ups: written, read, and made once a day."""
+"""Back-ups: write, read, and make one a day."""

@@ -1,4 +1,4 @@
-"""The back-up of a day: all rows into a file of the store, and with its objects elsewhere."""
+"""The daily back-up: all rows in one stored file, copied with its objects to a second store."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cw.hub.store.objects import ObjectStore
 from cw.hub.store.sealed_files import seal_file
 
 DUE: Final = timedelta(hours=3, minutes=30)
-"""When it is due, after midnight in UTC."""
+"""When the back-up is due, after midnight UTC."""
 
 COPIED: Final = ("replays", "maps", "bots", "avatars")
-"""What is copied elsewhere as it is."""
+"""Prefixes of objects that are copied to the second store unchanged."""
 
 logger = logging.getLogger(__name__)
 
@@ -34,14 +34,14 @@ class Backup(NamedTuple):
     key: str
     rows: int
     objects: int
-    """How many were copied."""
+    """How many objects were copied."""
 
 
 def do_daily(resources: Resources) -> None:
-    """Make the back-up of the day and take it elsewhere, unless that was done since it was due.
+    """Make the daily back-up and copy it to the second store, unless done since it was due.
 
-    Twice: nothing. By two at once: two back-ups, of which the later one is kept. Late: at once.
-    What cannot be taken elsewhere now is tried again the next time.
+    Idempotent. Two concurrent callers make two back-ups, and the later one is kept. A late call
+    runs at once. A failed copy is retried the next time.
     """
     due = last_due(resources.clock, DUE)
     moments = [backups.time_of(key) for key in resources.objects.keys(backups.PREFIX)]
@@ -59,25 +59,25 @@ def do_daily(resources: Resources) -> None:
 
 
 def note(resources: Resources, name: str) -> None:
-    """Note that something was done now."""
+    """Record that something was done now."""
     with resources.database.writing() as session:
         marks.note(session, name, resources.clock())
 
 
 def copied_at(resources: Resources) -> datetime | None:
-    """Return when a back-up was last taken elsewhere, None for never."""
+    """Return when a back-up was last copied to the second store, or None."""
     with resources.database.reading() as session:
         return marks.moments(session).get(marks.COPY)
 
 
 def delete_old(store: ObjectStore) -> None:
-    """Let the back-ups go that others supersede."""
+    """Delete superseded back-ups."""
     for key in backups.superseded(store.keys(backups.PREFIX)):
         store.delete(key)
 
 
 def make(resources: Resources, elsewhere: str = "") -> Backup:
-    """Make a back-up, and take it and the objects to another store, if one is named."""
+    """Make a back-up, and copy it and the objects to another store if one is given."""
     with temporary_file(resources.settings.data) as file:
         header = backups.write(resources.database, resources.clock, file)
         file.seek(0)
@@ -87,7 +87,7 @@ def make(resources: Resources, elsewhere: str = "") -> Backup:
 
 
 def copy(resources: Resources, elsewhere: str) -> int:
-    """Take the newest back-up, sealed, and all objects to a store that does not have them yet.
+    """Copy the newest back-up, sealed, and all missing objects to another store.
 
     Returns how many objects were copied.
     """
@@ -99,7 +99,7 @@ def copy(resources: Resources, elsewhere: str) -> int:
 
 
 def seal_to(to: ObjectStore, resources: Resources, key: str) -> None:
-    """Put a back-up of this site into another store, sealed under the first master key."""
+    """Put a back-up of this site into another store, sealed with the first master key."""
     folder = resources.settings.data
     with temporary_file(folder) as file, temporary_file(folder) as sealed:
         sources.copy_object(resources.objects, key, file)
@@ -111,9 +111,9 @@ def seal_to(to: ObjectStore, resources: Resources, key: str) -> None:
 
 @contextmanager
 def temporary_file(folder: Path) -> Iterator[IO[bytes]]:
-    """Give a file of a folder while the block runs; raise Failure where its disk is full."""
+    """Yield a temporary file in a folder; raise Failure if its disk is full."""
     try:
-        # Without a name: whatever kills this process, nothing is left behind.
+        # Unnamed: nothing is left behind even if this process is killed.
         with TemporaryFile(dir=folder) as file:
             yield file
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Back-ups: all rows of one moment in a file that fills an empty database of either kind."""
+"""Back-ups: snapshots of all rows, restorable into an empty SQLite or PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from cw.hub.store.patience import waiting
 from cw.hub.store.tables import Base, Moment
 
 PREFIX: Final = "backups"
-"""Where back-ups lie in the object store; nothing there is ever signed."""
+"""Prefix of back-ups in the object store; nothing below it is ever signed."""
 
 SEALED: Final = ".sealed"
-"""How the key of a back-up ends that lies elsewhere, sealed under the master keys."""
+"""Suffix of the key of a back-up in another store, sealed with the master keys."""
 
 KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz(?:{re.escape(SEALED)})?")
 TIME: Final = "%Y%m%dT%H%M%SZ"
@@ -59,19 +59,19 @@ WEEKLY: Final = 8
 """How many back-ups are kept: the last of each of so many days, and of so many weeks."""
 
 AT_ONCE: Final = 1000
-"""Rows that are read or written together."""
+"""Rows read or written per batch."""
 
 LONGEST: Final = 1 << 24
-"""Bytes of a line at most: the log of a program is the longest that there is."""
+"""Maximum bytes of a line; the longest values are logs of programs."""
 
 LEVEL: Final = 3
-"""How much gzip tries."""
+"""Compression level of gzip."""
 
 AS_GZIP: Final = 16 + zlib.MAX_WBITS
-"""What zlib takes for the format of gzip, in which it writes no time."""
+"""The value that makes zlib write the gzip format, without a timestamp."""
 
 REVISIONS: Final = "alembic_version"
-"""The table in which a database says at which revision it is."""
+"""The table that holds the revision of a database."""
 
 Kind: TypeAlias = Literal["int", "real", "text", "yes_no", "moment", "date", "bytes", "json"]
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -87,7 +87,7 @@ READ: Final[dict[Kind, Any]] = {
     "bytes": bytes,
     "json": Any,
 }
-"""What the values of a column are read as."""
+"""The type that the values of each kind are read as."""
 
 TYPES: Final[dict[Kind, TypeEngine[Any]]] = {
     "int": BigInteger(),
@@ -99,18 +99,18 @@ TYPES: Final[dict[Kind, TypeEngine[Any]]] = {
     "bytes": LargeBinary(),
     "json": JSON(),
 }
-"""What the values of a column are written as."""
+"""The column type that the values of each kind are written as."""
 
 
 class TableHeader(msgspec.Struct, forbid_unknown_fields=True):
-    """What a back-up has of a table; a kind with `?` at its end may be null."""
+    """The columns of a table in a back-up, and its row count; a kind ending in `?` is nullable."""
 
     columns: dict[str, str]
     rows: Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True):
-    """The first line of a back-up; after it each row is a line, table by table."""
+    """The first line of a back-up; each following line is a row, table by table."""
 
     format: Literal["circuit-wars-backup"]
     version: Literal[1]
@@ -120,23 +120,23 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def rows(self) -> int:
-        """How many rows there are in all."""
+        """The total number of rows."""
         return sum(table.rows for table in self.tables.values())
 
 
 def key_of(moment: datetime) -> str:
-    """Return the key of a back-up that is made at a moment."""
+    """Return the key of a back-up made at this time."""
     return f"{PREFIX}/{moment:{TIME}}.jsonl.gz"
 
 
 def time_of(key: str) -> datetime | None:
-    """Return when a back-up was made, None for an object that is none."""
+    """Return when a back-up was made, or None if the key is not that of a back-up."""
     match = KEY.fullmatch(key)
     return match and datetime.strptime(f"{match[1]}+0000", f"{TIME}%z")
 
 
 def superseded(keys: Iterable[str]) -> list[str]:
-    """Return the back-ups to be deleted: all but the last of each recent day and week."""
+    """Return the back-ups to delete: all but the last of each recent day and week."""
     by_moment = {moment: key for key in keys if (moment := time_of(key))}
     by_day: dict[date, datetime] = {}
     by_week: dict[tuple[int, int], datetime] = {}
@@ -147,15 +147,15 @@ def superseded(keys: Iterable[str]) -> list[str]:
     return [key for moment, key in by_moment.items() if moment not in selected]
 
 
-# Written
+# Writing
 
 
 def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
-    """Write all rows of one moment, packed; return what was said of them.
+    """Write a compressed snapshot of all rows; return its header.
 
-    Others go on writing meanwhile. Twice: the same but for its time, as long as no row changes.
+    Other writers are not blocked. While no row changes, only the time differs between calls.
     """
-    # Where the disk is full, a GzipFile of Python 3.13 fails once more, unseen, when it is dropped.
+    # If the disk is full, a GzipFile of Python 3.13 fails again, unnoticed, when it is collected.
     packer = zlib.compressobj(LEVEL, wbits=AS_GZIP)
     with database.snapshot() as connection:
         header = describe(connection, clock)
@@ -169,7 +169,7 @@ def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
 
 
 def describe(connection: Connection, clock: Clock) -> Header:
-    """Return what the first line of a back-up says."""
+    """Return the header of a back-up."""
     tables = {
         table.name: TableHeader(
             {column.name: kind_of(column) for column in table.columns},
@@ -182,19 +182,19 @@ def describe(connection: Connection, clock: Clock) -> Header:
 
 
 def in_order(table: Table) -> Any:
-    """Return the statement that reads a table: what a row of it refers to comes before it."""
+    """Return the statement that reads a table, with referenced rows before referring ones."""
     parents = [column.is_not(None) for column in table.columns if refers_to(column, table)]
     rows = select(*table.columns).order_by(*parents, *table.primary_key)
     return rows.execution_options(yield_per=AT_ONCE)
 
 
 def refers_to(column: Column[Any], table: Table) -> bool:
-    """Return whether a column names a row of a table."""
+    """Return whether a column has a foreign key to a table."""
     return any(key.column.table is table for key in column.foreign_keys)
 
 
 def kind_of(column: Column[Any]) -> str:
-    """Return what the values of a column are."""
+    """Return the kind of a column's values."""
     kinds: dict[type, Kind] = {
         Integer: "int",
         Float: "real",
@@ -209,7 +209,7 @@ def kind_of(column: Column[Any]) -> str:
     return f"{kind}?" if column.nullable else kind
 
 
-# Read
+# Reading
 
 
 def restore(
@@ -218,11 +218,11 @@ def restore(
     then: Callable[[Session], object],
     named: datetime | None = None,
 ) -> Header:
-    """Fill an empty database, whatever its kind, and bring it to the revision of this program.
+    """Fill an empty database of either kind, and upgrade it to the revision of this program.
 
     `then` is called before the commit; `named` is the time in the name of the back-up. Raises
-    UsageError for a database that is not empty, and for a file that is damaged, cut short, no
-    back-up, or one of another time: the database is then unchanged.
+    UsageError if the database is not empty, or if the file is damaged, truncated, not a back-up, or
+    not from the time in its name; the database is then unchanged.
     """
     with gzip.GzipFile("", "rb", fileobj=packed) as stream:
         header = header_of(stream)
@@ -249,7 +249,7 @@ def restore(
 
 
 def header_of(stream: gzip.GzipFile) -> Header:
-    """Read the first line of a back-up."""
+    """Read the header of a back-up."""
     try:
         header = documents.decode(line_of(stream), Header)
     except msgspec.DecodeError:
@@ -265,7 +265,7 @@ def header_of(stream: gzip.GzipFile) -> Header:
 
 
 def line_of(stream: gzip.GzipFile) -> bytes:
-    """Read a line; raise UsageError where none can be read."""
+    """Read a line; raise UsageError if it cannot be read."""
     try:
         line = stream.readline(LONGEST)
     except EOFError:
@@ -282,7 +282,7 @@ def line_of(stream: gzip.GzipFile) -> bytes:
 
 
 def begin(connection: Connection, header: Header) -> None:
-    """Make the tables of a back-up; raise UsageError where there are rows already."""
+    """Create the tables of a back-up; raise UsageError if the database has rows."""
     at = migrations.revision_of(connection)
     there = [name for name in inspect(connection).get_table_names() if name != REVISIONS]
     full = [name for name in there if connection.scalar(has_rows(name))]
@@ -303,12 +303,12 @@ def begin(connection: Connection, header: Header) -> None:
 
 
 def has_rows(name: str) -> Any:
-    """Return the statement that asks whether a table has any row."""
+    """Return the statement that tells whether a table has any row."""
     return select(select(text("1")).select_from(Table(name, MetaData())).exists())
 
 
 def fill(connection: Connection, name: str, header: TableHeader, stream: gzip.GzipFile) -> None:
-    """Write the rows of a table."""
+    """Insert the rows of a table."""
     table = Table(name, MetaData(), *columns_of(header))
     decoder = msgspec.json.Decoder(tuple[*types_of(header)])  # type: ignore[misc]
     names = table.columns.keys()
@@ -321,18 +321,18 @@ def fill(connection: Connection, name: str, header: TableHeader, stream: gzip.Gz
 
 
 def columns_of(header: TableHeader) -> Iterator[Column[Any]]:
-    """Give the columns that a back-up has of a table."""
+    """Yield the columns of a table in a back-up."""
     for column, text_of_kind in header.columns.items():
         kind = text_of_kind.removesuffix("?")
         if kind not in TYPES:
             raise UsageError(f"the back-up has a column of an unknown kind: {short(kind)}")
-        # Where a column may be null, nothing is null, and not the null of JSON.
+        # In a nullable column None is SQL NULL, not the null of JSON.
         is_json = kind == "json" and text_of_kind.endswith("?")
         yield Column(column, JSON(none_as_null=True) if is_json else TYPES[kind])
 
 
 def types_of(header: TableHeader) -> Iterator[Any]:
-    """Give the types that the values of a row are read as."""
+    """Yield the types that the values of a row are read as."""
     for text_of_kind in header.columns.values():
         kind: Any = READ[text_of_kind.removesuffix("?")]  # type: ignore[index]
         is_optional = text_of_kind.endswith("?") and kind is not Any
@@ -342,7 +342,7 @@ def types_of(header: TableHeader) -> Iterator[Any]:
 def rows_of(
     name: str, count: int, decoder: msgspec.json.Decoder[Any], stream: gzip.GzipFile
 ) -> Iterator[tuple[Any, ...]]:
-    """Give the rows of a table; raise UsageError at one that is none."""
+    """Yield the rows of a table; raise UsageError at an invalid one."""
     for number in range(1, count + 1):
         line = line_of(stream)
         try:
@@ -353,7 +353,7 @@ def rows_of(
 
 
 def go_on_from_the_last(connection: Connection, table: Table) -> None:
-    """Let a PostgreSQL count on from the highest id; SQLite does by itself."""
+    """Set PostgreSQL's id sequence to the highest id; SQLite needs no such step."""
     of_name = func.pg_get_serial_sequence(table.name, "id")
     if connection.scalar(select(of_name)) is not None:
         last = func.max(table.c.id)

@@ -1,4 +1,4 @@
-"""Where back-ups are stored, here and elsewhere, and how one is read to be restored."""
+"""Where back-ups are stored, on the site and elsewhere, and how to open one to restore it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cw.hub.store.sealed_files import open_file
 from cw.hub.store.sealing import Sealer
 
 ADDRESS: Final = re.compile(rf"(?:(.*)/)?({backups.KEY.pattern})", re.S)
-"""The address of a back-up: of its store, and its key there."""
+"""The address of a back-up: its store, and its key there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Stored:
 
     @property
     def is_sealed(self) -> bool:
-        """Whether nobody could have made it without a master key."""
+        """Whether it is sealed, so that only a holder of a master key can have made it."""
         return self.key.endswith(backups.SEALED)
 
     def __str__(self) -> str:
-        """Return its address, by which it is restored."""
+        """Return its address, as the restore command takes it."""
         return f"{self.place}/{self.key}"
 
 
 def stored_in(place: str) -> list[Stored]:
-    """Return the back-ups of a store, the newest first; raise StoreAway for one that is away."""
+    """Return the back-ups of a store, newest first; raise StoreAway if it cannot be reached."""
     sizes = store_at(place).sizes(backups.PREFIX)
     objects = ((backups.time_of(key), key, size) for key, size in sizes.items())
     stored = [Stored(place, key, at, size) for at, key, size in objects if at]
@@ -50,18 +50,18 @@ def stored_in(place: str) -> list[Stored]:
 
 
 def store_at(place: str) -> ObjectStore:
-    """Open a store to read; raise UsageError for a folder that is not there."""
+    """Open a store for reading; raise UsageError if the folder does not exist."""
     if not place.startswith("s3://") and not Path(place).is_dir():
         raise UsageError(f"{short(place)} cannot be read: there is no such folder")
     return ObjectStore(place)
 
 
 def find(text: str, own: str) -> Stored | Path:
-    """Return what a back-up is that somebody names: its address, a store (its newest), or a file.
+    """Resolve the name of a back-up: its address, a store (its newest), or a file.
 
-    Of any store but the site's `own`, the newest sealed one: whoever can write there could put a
-    forged one beside them, but not seal it. Raises UsageError for a store that has none, and
-    StoreAway for one that is away.
+    In any store but the site's `own`, the newest sealed one: anybody who can write there could add
+    a forged back-up, but could not seal it. Raises UsageError if the store has none, and StoreAway
+    if it cannot be reached.
     """
     address = ADDRESS.fullmatch(text)
     if address and (at := backups.time_of(address[2])):
@@ -79,7 +79,7 @@ def find(text: str, own: str) -> Stored | Path:
 
 
 def is_same(place: str, other: str) -> bool:
-    """Return whether two texts name one store."""
+    """Return whether two texts name the same store."""
     if place.startswith("s3://") or other.startswith("s3://"):
         return place.rstrip("/") == other.rstrip("/")
     return Path(place).resolve() == Path(other).resolve()
@@ -87,9 +87,9 @@ def is_same(place: str, other: str) -> bool:
 
 @contextmanager
 def opened(source: Stored | Path, sealer: Callable[[], Sealer]) -> Iterator[IO[bytes]]:
-    """Give a back-up as a file, opened if it is sealed; `sealer` is asked for only then.
+    """Yield a back-up as a file, unsealed if necessary; `sealer` is called only then.
 
-    Raises UsageError for one that is not there or damaged.
+    Raises UsageError if the back-up is missing or damaged.
     """
     if isinstance(source, Stored):
         with TemporaryFile() as file:
@@ -105,7 +105,7 @@ def opened(source: Stored | Path, sealer: Callable[[], Sealer]) -> Iterator[IO[b
 
 
 def fetch(source: Stored, to: IO[bytes], sealer: Callable[[], Sealer]) -> None:
-    """Write a back-up of a store into a file, in clear."""
+    """Write a back-up from a store into a file, unsealed."""
     if not source.is_sealed:
         copy_object(store_at(source.place), source.key, to)
         return
@@ -116,7 +116,7 @@ def fetch(source: Stored, to: IO[bytes], sealer: Callable[[], Sealer]) -> None:
 
 
 def copy_object(store: ObjectStore, key: str, to: IO[bytes]) -> None:
-    """Write an object into a file; raise UsageError if there is none."""
+    """Write an object into a file; raise UsageError if it does not exist."""
     streamed = store.streamed(key)
     if streamed is None:
         raise UsageError(f"there is no back-up {short(key)} in this store")

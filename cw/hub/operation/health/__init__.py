@@ -1,1 +1,1 @@
-"""What tells operators how a site is: logs, counts, the doctor, the check of clocks."""
+"""What tells operators how a site is doing: logs, counters, the doctor, the clock check."""

@@ -15,16 +15,16 @@ from cw.hub.operation.health import marks
 from cw.hub.operation.resources import Resources
 
 EVERY: Final = 3600.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 PATIENCE: Final = 10.0
-"""Seconds in which the site must answer."""
+"""Seconds that the site has to answer."""
 
 
 def note(resources: Resources) -> None:
-    """Note when the certificate of the site's public address ends; nothing for http.
+    """Record when the certificate of the site's public address expires; do nothing for http.
 
-    Raises Failure if it cannot be read: what was noted before stays.
+    Raises Failure if it cannot be read; the recorded time then stays.
     """
     address = urlsplit(resources.settings.address)
     if address.scheme != "https":
@@ -35,8 +35,8 @@ def note(resources: Resources) -> None:
 
 
 def end_of(host: str, port: int, patience: float = PATIENCE) -> datetime:
-    """Return when the certificate ends that a server shows; raise Failure without one."""
-    # Nothing is sent or believed: one that has ended, or that nobody has signed, is to be read too.
+    """Return when a server's certificate expires; raise Failure if it cannot be read."""
+    # Nothing is sent or trusted: expired and self-signed certificates are read too.
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:

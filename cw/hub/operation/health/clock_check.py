@@ -10,7 +10,7 @@ from typing import Final
 from cw.hub.operation.resources import Resources
 
 MOST: Final = 5.0
-"""Seconds that a clock may be off."""
+"""Maximum difference between the clocks in seconds."""
 
 EVERY: Final = 60.0
 """Seconds between two comparisons."""
@@ -19,16 +19,16 @@ logger = logging.getLogger(__name__)
 
 
 class ClockCheck:
-    """Compares the clocks at its first question, and each minute."""
+    """Compares the clocks on its first call, then at most once a minute."""
 
     def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Compare nothing yet; `elapsed` tells seconds."""
+        """Compare on the first call; `elapsed` returns seconds."""
         self._elapsed = elapsed
         self._due = elapsed()
         self._is_right = True
 
     def is_right(self, resources: Resources) -> bool:
-        """Return whether the clock may be gone by; says so in the log where it may not."""
+        """Return whether the clock can be relied on; log an error if not."""
         if self._elapsed() >= self._due:
             off = seconds_off(resources)
             self._is_right = abs(off) <= MOST
@@ -43,6 +43,6 @@ class ClockCheck:
 
 
 def seconds_off(resources: Resources) -> float:
-    """Return by how much the clock of this machine is before the database's."""
+    """Return by how many seconds this machine's clock is ahead of the database's."""
     database_time = resources.database.now()
     return 0.0 if database_time is None else (resources.clock() - database_time).total_seconds()

@@ -1,4 +1,4 @@
-"""What processes count for the site: in memory first, so that nobody waits for the database."""
+"""Counters of the site's processes, kept in memory first so as not to wait for the database."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from cw.hub.store.tables import Count
 from cw.hub.store.upsert import insert_or_add, insert_or_set
 
 UNREADABLE: Final = "messages_unreadable"
-"""Messages in the queue that were no message of a hub."""
+"""Messages in the queue that were not valid hub messages."""
 
 ENDED: Final = "threads_ended"
-"""Threads without which a process could not go on."""
+"""Vital threads that have ended."""
 
 MAILS_SENT: Final = "mails_sent"
-"""Mails that a server has taken, or that were written to files."""
+"""Mails that a server has accepted, or that were written to files."""
 
 MAILS_FAILED: Final = "mails_failed"
-"""Attempts to send a mail that have failed."""
+"""Failed attempts to send a mail."""
 
 REPLAY_BYTES: Final = "replay_bytes"
-"""What stored replays take: summed once a day, as that reads the row of each."""
+"""The total size of stored replays: summed once a day, as that reads every replay's row."""
 
 
 class Counts:
-    """What a process has counted since it last wrote it down; for all its threads."""
+    """What a process has counted since its last write; thread-safe."""
 
     def __init__(self) -> None:
-        """Count nothing yet."""
+        """Start at zero."""
         self._lock = Lock()
         self._new: Counter[str] = Counter()
 
     def add(self, name: str) -> None:
-        """Count one more."""
+        """Add one to a counter."""
         with self._lock:
             self._new[name] += 1
 
     def write(self, database: Database) -> None:
-        """Add what is new to the rows; it stays new if the database is away."""
+        """Add new counts to the rows; they are kept if the database is away."""
         with self._lock:
             new, self._new = self._new, Counter()
         if not new:
@@ -59,21 +59,21 @@ class Counts:
 
 
 def add_now(session: Session, name: str) -> None:
-    """Count one more, together with what else a transaction changes."""
+    """Add one to a counter within the caller's transaction."""
     insert_or_add(session, Count, [{"name": name, "value": 1}], ["value"])
 
 
 def put(session: Session, name: str, value: int) -> None:
-    """Write how much there is of something. Twice: the same."""
+    """Set a counter. Idempotent."""
     insert_or_set(session, Count, [{"name": name, "value": value}], ["value"])
 
 
 def value_of(session: Session, name: str) -> int | None:
-    """Return how much there was of something when that was written; None before."""
+    """Return the last value written, or None."""
     return session.scalar(select(Count.value).where(Count.name == name))
 
 
 def totals(session: Session) -> Counter[str]:
-    """Return by name what all processes have counted since the site began."""
+    """Return what all processes have counted since the site began, by name."""
     rows = session.execute(select(Count.name, Count.value))
     return Counter({row.name: row.value for row in rows})

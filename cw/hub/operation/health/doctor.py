@@ -1,4 +1,4 @@
-"""Checks everything that a hub needs, and says what to do; it changes nothing itself."""
+"""Checks everything that a hub needs, and advises what to do; it changes nothing itself."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from cw.hub.store.objects import NoBucket, ObjectStore
 from cw.hub.store.replica import PATIENCE
 
 LEAST_FREE: Final = 2**30
-"""Bytes that should be free in the data folder."""
+"""Minimum free space in the data folder, in bytes."""
 
 LONGEST: Final = 200
-"""Characters of what an error says."""
+"""Maximum length of an error message in characters."""
 
 MOST_NAMED: Final = 5
-"""Differences of tables that are named."""
+"""Maximum number of differences between tables that are listed."""
 
 A_PAGE: Final = "CREATE TEMPORARY TABLE doctor ON COMMIT DROP AS SELECT 1"
-"""Makes a server of PostgreSQL take a page of its disk, for a moment."""
+"""Makes a PostgreSQL server take a page of its disk for a moment."""
 
 TO_SERVE: Final = "cw hub serve creates it; if the hub is elsewhere, set CW_DATA to its folder"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found about one thing."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -56,14 +56,14 @@ class Finding:
     advice: str = ""
 
     def __str__(self) -> str:
-        """Return it for reading, with what to do."""
+        """Return it as a line for people, with the advice."""
         mark = "ok" if self.ok else "to do" if self.needed else "no"
         advice = f"; {self.advice}" if self.advice and not self.ok else ""
         return " ".join(f"{mark:5}  {self.name:12}  {self.found}{advice}".splitlines())
 
 
 def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
-    """Give a finding about each thing; what does not answer is given up after some seconds."""
+    """Yield the result of each check; what does not answer is given up after some seconds."""
     yield look_at_settings(settings)
     yield look_at_folder(settings)
     with closing(Database(settings.database)) as database:
@@ -87,7 +87,7 @@ def examine(settings: HubSettings, clock: Clock = utc_now) -> Iterator[Finding]:
 
 
 def tried(name: str, look: Callable[[], Finding]) -> Finding:
-    """Return what was found, or that looking failed; what an error says is cut to a line."""
+    """Return the result of a check, or its error, cut to one line."""
     try:
         return look()
     except Exception as error:
@@ -104,11 +104,11 @@ ADVICE: Final = {
     "keys": "give the files of the keys to the user who runs the hub",
     "secrets": "make sure that the database answers and has its tables: cw hub db check",
 }
-"""What to do about what does not answer."""
+"""What to do about each thing that does not answer."""
 
 
 def look_at_settings(settings: HubSettings) -> Finding:
-    """Find what goes wrong with settings of which each is right."""
+    """Check for problems between settings that are valid one by one."""
     count = sum(value != default for _, value, default, _ in setting_rows(settings))
     text = f"{count} set, the site is at {settings.address}"
     problems = "; ".join(exposure.problems(settings))
@@ -119,7 +119,7 @@ def look_at_settings(settings: HubSettings) -> Finding:
 
 
 def look_at_folder(settings: HubSettings) -> Finding:
-    """Find out how much is free where the data folder is, or will be."""
+    """Check the free space where the data folder is, or will be."""
     path = settings.data.absolute()
     place = next(folder for folder in (path, *path.parents) if folder.is_dir())
     free = shutil.disk_usage(place).free
@@ -128,7 +128,7 @@ def look_at_folder(settings: HubSettings) -> Finding:
 
 
 def look_at_database(settings: HubSettings, database: Database) -> Finding:
-    """Connect, and compare the revision; a file that is not there is not made."""
+    """Connect, and compare the revision; a missing file is not created."""
     path = make_url(settings.database).database
     if settings.is_sqlite and path and not Path(path).is_file():
         return Finding("database", False, True, f"there is no file {path}", TO_SERVE)
@@ -141,7 +141,7 @@ def look_at_database(settings: HubSettings, database: Database) -> Finding:
 
 
 def look_at_tables(database: Database, text: str) -> Finding:
-    """Compare the tables of a database at the right revision with those of this program."""
+    """Compare the tables of an up-to-date database with those of this program."""
     changes = in_words(differences(database))
     if not changes:
         return Finding("database", True, True, text)
@@ -151,7 +151,7 @@ def look_at_tables(database: Database, text: str) -> Finding:
 
 
 def look_at_writing(database: Database) -> Finding:
-    """See that the disk of a server takes another page: of a table that is gone at once."""
+    """Check that a server's disk takes another page, with a table that is dropped at once."""
     with database.reading() as session:
         session.connection().exec_driver_sql(A_PAGE)
     return Finding("writing", True, True, "the disk of the database takes more")
@@ -168,7 +168,7 @@ def look_at_clock(database: Database, clock: Clock) -> Finding:
 
 
 def look_at_processes(database: Database, clock: Clock) -> Finding:
-    """Find out which roles live; where one does, a scheduler must tick."""
+    """Check which roles are running; if any is, a scheduler must be ticking."""
     with database.reading() as session:
         roles = heartbeats.by_role(heartbeats.live(session, clock))
         moments = marks.moments(session)
@@ -192,7 +192,7 @@ def look_at_replica(replica: Database) -> Finding:
 
 
 def look_at_broker(settings: HubSettings) -> Finding:
-    """Find out whether the broker answers."""
+    """Check whether the broker answers."""
     if settings.is_embedded:
         return Finding("broker", True, True, "within the one process of the hub")
     at = urlsplit(settings.broker_url)
@@ -224,7 +224,7 @@ def look_at_store(settings: HubSettings) -> Finding:
 
 
 def look_at_mail(settings: HubSettings) -> Finding:
-    """Speak to the mail server, up to where a mail would be sent."""
+    """Talk to the mail server, up to the point where a mail would be sent."""
     is_fit = settings.is_local or bool(settings.mail_from)
     sender = "" if is_fit else f"CW_MAIL_FROM, or mails come from {settings.sender}"
     if settings.mail:
@@ -238,7 +238,7 @@ def look_at_mail(settings: HubSettings) -> Finding:
 
 
 def look_at_keys(settings: HubSettings) -> Finding:
-    """See that the keys are there, and for nobody else to read."""
+    """Check that the keys are there, and that only their owner can read them."""
     files = [
         settings.data / name
         for name, value in (
@@ -260,7 +260,7 @@ def look_at_keys(settings: HubSettings) -> Finding:
 
 
 def look_at_secrets(settings: HubSettings, database: Database) -> Finding:
-    """Open every secret that is sealed in the database."""
+    """Decrypt every secret in the database."""
     with database.reading() as session:
         result = keys.try_all(session, keys.sealer_of(settings))
     if result.missing:

@@ -1,4 +1,4 @@
-"""Problems of settings that are valid one by one: who is kept out, and who gets too much access."""
+"""Problems between settings that are valid one by one: too little access, or too much."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cw.hub.operation.settings import HubSettings
 from cw.server.names import LOCAL_NAMES
 
 MOST_PROXIES: Final = 256
-"""Addresses of a network that may be one of proxies alone."""
+"""Maximum size of a network that may consist of proxies alone, in addresses."""
 
 
 def problems(settings: HubSettings) -> Iterator[str]:
-    """Give what must be done before people use a site with these settings."""
+    """Yield what must be fixed before people use a site with these settings."""
     if not settings.has_safe_accounts:
         yield "accounts are disabled without https: set CW_PUBLIC_URL=https://..."
     elif is_https(settings.public_url) and not settings.trusted_proxy:
@@ -26,7 +26,7 @@ def problems(settings: HubSettings) -> Iterator[str]:
 
 
 def problems_of_links(settings: HubSettings) -> Iterator[str]:
-    """Give why browsers could not follow links to replays."""
+    """Yield why browsers could not follow links to replays."""
     url = settings.store_public_url
     if not url:
         return
@@ -39,7 +39,7 @@ def problems_of_links(settings: HubSettings) -> Iterator[str]:
 
 
 def problems_of_bots(settings: HubSettings) -> Iterator[str]:
-    """Give what bots of players could do in the networks of the hub."""
+    """Yield what players' bots could reach in the networks of the hub."""
     first, *networks = settings.bots_may_be
     if settings.is_local or not settings.public_url:
         return
@@ -54,7 +54,7 @@ def problems_of_bots(settings: HubSettings) -> Iterator[str]:
 
 
 def warnings(settings: HubSettings) -> Iterator[str]:
-    """Give what may be as it is, if something else makes up for it."""
+    """Yield what is acceptable only if something else makes up for it."""
     wide = [name for name in settings.trusted_proxy if size_of(name) > MOST_PROXIES]
     if wide:
         yield (
@@ -64,12 +64,12 @@ def warnings(settings: HubSettings) -> Iterator[str]:
 
 
 def is_https(url: str) -> bool:
-    """Return whether an address is one of https."""
+    """Return whether an address uses https."""
     return url.startswith("https:")
 
 
 def is_private(host: str) -> bool:
-    """Return whether a host is known to be one that the internet does not reach."""
+    """Return whether a host is known to be unreachable from the internet."""
     try:
         return not is_public(str(ip_address(host)))
     except ValueError:
@@ -77,11 +77,11 @@ def is_private(host: str) -> bool:
 
 
 def is_public_network(network: str) -> bool:
-    """Return whether a network is one of the open internet; `any` is not."""
+    """Return whether a network is on the open internet; `any` is not."""
     return network != "any" and is_public(str(ip_network(network).network_address))
 
 
 def size_of(network: str) -> int:
-    """Return how many addresses a network has; of IPv6, how many /64."""
+    """Return how many addresses a network has; for IPv6, how many /64."""
     parsed = ip_network(network)
     return parsed.num_addresses if parsed.version == 4 else 2 ** max(0, 64 - parsed.prefixlen)

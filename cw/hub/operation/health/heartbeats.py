@@ -28,43 +28,43 @@ Role: TypeAlias = Literal["pages", "scheduler", "worker"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 EVERY: Final = 20.0
-"""Seconds between two signs of life of a process."""
+"""Seconds between two heartbeats of a process."""
 
 LIVE: Final = timedelta(seconds=60)
-"""How long ago a process that lives was seen at most."""
+"""A process is live if it was seen within this time."""
 
 GONE: Final = timedelta(days=1)
-"""How long a process that is not seen any more is remembered."""
+"""How long a process that has gone is remembered."""
 
 MOST_SILENT: Final = 50
-"""Roles of processes that live no more, of which somebody is told."""
+"""Maximum number of silent roles reported."""
 
 Figure: TypeAlias = Annotated[float, Meta(ge=0, le=1e18)]
 Word: TypeAlias = Annotated[str, Meta(max_length=40)]
 
 
 class Figures(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a process says of itself; workers are not trusted, so all of it has a type."""
+    """What a process reports about itself; workers are not trusted, so every field is typed."""
 
     cpu_seconds: Figure = 0
     memory_bytes: Figure = 0
-    """At most, since it began."""
+    """The peak since the process started."""
     threads: Figure = 0
     disk_free_bytes: Figure = 0
     disk_bytes: Figure = 0
     program_slots: Annotated[int, Meta(ge=0, le=10_000)] = 0
-    """Programs that it runs at once."""
+    """How many programs it runs at once."""
     program_kinds: tuple[Word, ...] = ()
-    """The kinds of matches that it plays, beside those with programs."""
+    """The kinds of matches that it plays, besides those with programs."""
     languages: dict[Word, Word] = {}
-    """The versions of the languages that it runs, by what kits call them."""
+    """The versions of the languages that it runs, by the names that kits use."""
 
 
 NO_PROGRAMS: Final = Figures()
 
 
 class Beat(NamedTuple):
-    """A role of a process, and how it does."""
+    """A role of a process, and its figures."""
 
     process: str
     """`host:pid:start`."""
@@ -77,7 +77,7 @@ class Beat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of the site, as the others know it."""
+    """A process of the site, as other processes know it."""
 
     name: str
     """`host:pid:start`."""
@@ -85,10 +85,10 @@ class Process:
     roles: Sequence[Role]
     started_at: datetime
     programs: Figures = NO_PROGRAMS
-    """What it says of the programs that it runs."""
+    """Figures of the programs that it runs."""
 
     def beat(self, resources: Resources) -> None:
-        """Note that this process lives, and how it does. Twice: seen later."""
+        """Record that this process is live, with its figures. Each call updates the time."""
         about = {
             "process": self.name,
             "version": self.version,
@@ -102,7 +102,7 @@ class Process:
 
 
 def measured(folder: Path, programs: Figures) -> Figures:
-    """Return how this process does, beside what it says of its programs."""
+    """Return the figures of this process, added to those of its programs."""
     disk = shutil.disk_usage(folder)
     return msgspec.structs.replace(
         programs,
@@ -115,7 +115,7 @@ def measured(folder: Path, programs: Figures) -> Figures:
 
 
 def peak_memory() -> int:
-    """Return how many bytes of memory this process has had at most; 0 where nobody tells."""
+    """Return the peak memory of this process in bytes, or 0 if unknown."""
     most = 0
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - not on Windows
@@ -125,14 +125,14 @@ def peak_memory() -> int:
 
 
 def live(session: Session, clock: Clock) -> list[Beat]:
-    """Return the roles of processes that live, by role."""
+    """Return the roles of live processes, ordered by role."""
     query = select(Heartbeat).where(Heartbeat.seen_at > clock() - LIVE)
     rows = session.scalars(query.order_by(Heartbeat.role, Heartbeat.process))
     return [beat_of(row) for row in rows]
 
 
 def silent(session: Session, clock: Clock) -> list[Beat]:
-    """Return the roles of processes that were seen within a day but live no more, the last first.
+    """Return the roles of processes seen within a day but not live, the latest first.
 
     At most 50.
     """
@@ -142,7 +142,7 @@ def silent(session: Session, clock: Clock) -> list[Beat]:
 
 
 def beat_of(row: Heartbeat) -> Beat:
-    """Return a row as a value, without figures if they are not what a process writes."""
+    """Return a row as a value; its figures are dropped if invalid."""
     try:
         figures = documents.convert(row.figures, Figures)
     except msgspec.ValidationError:
@@ -151,10 +151,10 @@ def beat_of(row: Heartbeat) -> Beat:
 
 
 def by_role(beats: Sequence[Beat]) -> Mapping[str, int]:
-    """Return how many processes live in each role."""
+    """Return how many processes are live in each role."""
     return {role: sum(beat.role == role for beat in beats) for role in ROLES}
 
 
 def sweep(session: Session, clock: Clock) -> None:
-    """Forget processes that are gone for a day. Twice: the same."""
+    """Delete processes not seen for a day. Idempotent."""
     session.execute(delete(Heartbeat).where(Heartbeat.seen_at <= clock() - GONE))

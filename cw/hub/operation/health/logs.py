@@ -1,7 +1,7 @@
-"""The log of a process: a line for each event, for people or as JSON, and what all lines say.
+"""The log of a process: one line per event, as text or JSON, with fields common to all lines.
 
-No line names a person's e-mail address, the address of a bot, a password or a key, be it in the
-words of an error that others raise.
+No line contains a person's e-mail address, the address of a bot, a password or a key, not even
+in the message of a library's error.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ FIELDS: Final = (
     *("request_id", "address", "user_id", "bot_id", "match_id", "attempt", "worker"),
     *("status", "ms"),
 )
-"""What a line may say beside its event, as far as it is known."""
+"""The fields that a line may have besides its event, if known."""
 
 FOR_PEOPLE: Final = ("address", "user_id", "bot_id", "match_id", "attempt", "ms")
-"""What of this people read on a terminal."""
+"""The fields that are shown on a terminal."""
 
 REQUEST_ID: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_ID}}}")
 
@@ -38,7 +38,7 @@ SECRETS: Final = (
     (re.compile(r"\b(host )[\w.:\[\]-]+"), r"\1..."),
     (re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?\s]+"), r"\1..."),
 )
-"""What no line has, and what it has in its place."""
+"""What is masked in every line, and what replaces it."""
 
 
 class JsonLines(logging.Formatter):
@@ -58,7 +58,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Writes an event for people."""
+    """Writes an event as text."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as the library has it
         """Return the first line of an event."""
@@ -71,18 +71,18 @@ class TextLines(logging.Formatter):
 
 
 def is_ours(record: logging.LogRecord) -> bool:
-    """Return whether an event says nothing but what this program has put together itself."""
+    """Return whether the message was composed entirely by this program."""
     return getattr(record, "is_ours", False)
 
 
 def known_of(record: logging.LogRecord, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return those fields of an event that are set: its own, and those of all lines here."""
+    """Return the fields that are set, on the event itself or for the whole thread."""
     values = {**known.get(), **record.__dict__}
     return {name: values[name] for name in names if values.get(name) is not None}
 
 
 def masked(text: str) -> str:
-    """Return a text without addresses, and without the tickets of links."""
+    """Return a text with its addresses, and the tickets in its links, masked."""
     for pattern, instead in SECRETS:
         text = pattern.sub(instead, text)
     return text
@@ -90,7 +90,7 @@ def masked(text: str) -> str:
 
 @contextmanager
 def about(**more: Any) -> Iterator[None]:
-    """Let all lines of this thread say something while the block runs."""
+    """Add fields to all lines of this thread while the block runs."""
     token = known.set({**known.get(), **more})
     try:
         yield
@@ -99,17 +99,17 @@ def about(**more: Any) -> Iterator[None]:
 
 
 def note(**more: Any) -> None:
-    """Let all lines of this thread say something from now on."""
+    """Add fields to all lines of this thread from now on."""
     known.set({**known.get(), **more})
 
 
 def forget() -> None:
-    """Let the lines of this thread say nothing of what was noted."""
+    """Remove all fields added to the lines of this thread."""
     known.set({})
 
 
 def request_id(value: object) -> str:
-    """Return the id of a request: the one that was given if it is one, else a new one."""
+    """Return the given id of a request if valid, otherwise a new one."""
     if isinstance(value, str) and REQUEST_ID.fullmatch(value):
         return value
     return new_id()
@@ -121,15 +121,15 @@ def is_json(settings: HubSettings) -> bool:
 
 
 def begin_log(settings: HubSettings) -> None:
-    """Write the log of this process to standard error, as the settings say.
+    """Log to standard error, in the format of the settings.
 
-    On a terminal it is a line that counts, unless the settings ask for text: then people see what
-    was printed before, and what goes wrong.
+    On a terminal the log is a status line with counts, unless the settings ask for text: earlier
+    output and errors then stay visible.
     """
     quiet = settings.log == "auto" and sys.stderr.isatty()
     handler = StatusLine(sys.stderr) if quiet else logging.StreamHandler()
     handler.setFormatter(JsonLines() if is_json(settings) else TextLines(TEXT))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    # What libraries warn of would else be text between the lines.
+    # Otherwise warnings of libraries would be plain text between the lines.
     logging.captureWarnings(True)
     logging.getLogger("cw").setLevel(logging.INFO)

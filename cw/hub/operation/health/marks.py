@@ -1,4 +1,4 @@
-"""Moments that the site notes by their names: the last tick, the last back-up."""
+"""Named times that the site records: the last tick, the last back-up."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from cw.hub.store.tables import Mark
 from cw.hub.store.upsert import insert_or_set
 
 TICK: Final = "tick"
-"""When a scheduler has last done all that was due."""
+"""When a scheduler last completed a tick."""
 
 BACKUP: Final = "back-up"
-"""When the back-up of a day was last made."""
+"""When the daily back-up was last made."""
 
 COPY: Final = "back-up elsewhere"
 """When objects were last copied to CW_BACKUP_OBJECTS."""
 
 DELETIONS: Final = "deletions"
-"""When the deletion of accounts was last noted in the stores."""
+"""When deletions of accounts were last recorded in the stores."""
 
 CERTIFICATE: Final = "certificate"
-"""When the certificate of the site ends."""
+"""When the certificate of the site expires."""
 
 
 TICKING: Final = timedelta(seconds=60)
-"""How long ago the last tick of a site that ticks was at most."""
+"""A site is ticking if its last tick is no older than this."""
 
 
 def note(session: Session, name: str, at: datetime) -> None:
-    """Note a moment; the last call counts."""
+    """Record a time; the last call wins."""
     insert_or_set(session, Mark, [{"name": name, "at": at}], ["at"])
 
 
 def moments(session: Session) -> dict[str, datetime]:
-    """Return by name what was noted."""
+    """Return the recorded times by name."""
     return {row.name: row.at for row in session.execute(select(Mark.name, Mark.at))}
 
 
 def age(moments: Mapping[str, datetime], name: str, clock: Clock) -> timedelta | None:
-    """Return how long ago something was noted, None for never."""
+    """Return how long ago something was recorded, or None."""
     return clock() - moments[name] if name in moments else None
 
 

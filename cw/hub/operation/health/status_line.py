@@ -1,4 +1,4 @@
-"""The log of a process on a terminal: what goes well is counted in one line, the rest is told."""
+"""The log of a process on a terminal: counts routine events in one line, prints warnings."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections import Counter
 from typing import Final, TextIO
 
 CLEARED: Final = "\r\x1b[2K"
-"""Goes to the beginning of the line, and empties it."""
+"""Moves to the beginning of the line and clears it."""
 
 
 class StatusLine(logging.StreamHandler[TextIO]):
-    """Writes warnings as lines, and below them how often each counted event has happened.
+    """Writes warnings as lines, and below them a status line with counts.
 
-    An event is counted that says in `counted` what it is one of.
+    An event is counted if its attribute `counted` names a counter.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -23,7 +23,7 @@ class StatusLine(logging.StreamHandler[TextIO]):
         self._counts = Counter[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count an event, or write its line; the count stays the last line."""
+        """Count an event, or write its line; the counts stay the last line."""
         counted = getattr(record, "counted", None)
         if counted is not None:
             self._counts[counted] += 1

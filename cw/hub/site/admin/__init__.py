@@ -1,1 +1,1 @@
-"""What admins look at and do: the state of the site, bots, competitions."""
+"""Administration: the state of the site, bots, competitions."""

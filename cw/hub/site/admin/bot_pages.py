@@ -1,4 +1,4 @@
-"""BOTS, at `/admin/bots`: admins find bots, have them checked, suspend and restore them."""
+"""BOTS, at `/admin/bots`: admins find, check, suspend and restore bots."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def page() -> ResponseReturnValue:
 
 
 def back_to(bot_id: str) -> Response:
-    """Lead to the bot in the list."""
+    """Redirect to the bot in the list."""
     return go(url_for("admin_bots.page", q=bot_id))
 
 
 @routes.post("/bot/<bot_id>/suspend")
 @admins_only
 def suspend(bot_id: str) -> ResponseReturnValue:
-    """Take a bot out until it is restored; its reason is shown to its owner."""
+    """Suspend a bot until it is restored; its owner sees the reason."""
     reason, hub = request.form.get("reason", "").strip()[:LONGEST_REASON], resources()
     if not reason:
         notice(NO_REASON, "bad")
@@ -93,7 +93,7 @@ def restore(bot_id: str) -> ResponseReturnValue:
 @routes.post("/admin/bots/<bot_id>/check")
 @admins_only
 def check(bot_id: str) -> ResponseReturnValue:
-    """Let a bot be checked, within the limits of whoever has one checked."""
+    """Request a check of a bot, within the usual limits."""
     hub = resources()
     with one_reading() as session:
         bot = find(session, bot_id)

@@ -1,4 +1,4 @@
-"""The bots of a site as admins find them: whose they are, and how they stand."""
+"""Bots as listed for admins: their owners and status."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from cw.hub.store.tables import Bot, Competition, Team, User
 
 FAILING: Final = "failing"
 CHOICES: Final = (*WORDS.values(), FAILING)
-"""How bots may be chosen: by status, or those that did not answer when they were asked last."""
+"""Filters for bots: by status, or those that did not answer the last time."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotChoice:
-    """Which bots are wanted; "": all."""
+    """A filter for bots; "" matches all."""
 
     text: str = ""
-    """Part of the name, of that of the owner or the team, of the address or the status."""
+    """Part of the name, the owner's or team's name, the address or the status."""
     state: str = ""
     """One of CHOICES."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedBot:
-    """A bot, whose it is, and how it stands."""
+    """A bot with its owner and status."""
 
     bot: Bot
     owner: str | None
-    """The username; None for a bot of a team, and where the account was deleted."""
+    """The username; None for a team's bot or a deleted account."""
     team: str | None
     tournament: str | None
-    """The slug of the competition of the team."""
+    """The slug of the team's competition."""
     condition: Condition
 
     @property
     def can_be_checked(self) -> bool:
-        """Whether a check can be asked for."""
+        """Whether a check can be requested."""
         return why_no_check(self.bot) == ""
 
 
@@ -68,19 +68,19 @@ def find_bots(session: Session, choice: BotChoice, number: int) -> Page[ListedBo
 
 
 def find(session: Session, bot_id: str) -> Bot | None:
-    """Return a bot by its name outside of the database, None if there is none."""
+    """Return a bot by its public id, or None."""
     return session.scalars(select(Bot).where(Bot.bot_id == bot_id)).one_or_none()
 
 
 def has_text(key: str) -> ColumnElement[bool]:
-    """Return what holds of bots that have a text in what they are found by."""
+    """Return the SQL condition for bots with a text in one of the searched columns."""
     status = func.lower(Bot.status)
     columns = (Bot.name_key, Bot.bot_id, User.username_key, Team.name_key, Bot.endpoint, status)
     return or_(*(column.contains(key, autoescape=True) for column in columns))
 
 
 def is_in(state: str) -> ColumnElement[bool]:
-    """Return what holds of bots in one of the states of CHOICES."""
+    """Return the SQL condition for bots in one of the states of CHOICES."""
     if state == FAILING:
         return Bot.status.in_(("ACTIVE", "INACTIVE")) & (Bot.failures > 0)
     return Bot.status == state.upper()

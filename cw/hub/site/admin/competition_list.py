@@ -1,4 +1,4 @@
-"""COMPETITIONS, at `/admin/competitions`: all of them, with their hosts, paused and resumed."""
+"""COMPETITIONS, at `/admin/competitions`: all of them with their hosts; pausing and resuming."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LED_ELSEWHERE: Final = (
 @routes.get("/admin/competitions")
 @admins_only
 def page() -> ResponseReturnValue:
-    """List the competitions, those that run first."""
+    """List the competitions, running ones first."""
     text = wanted_text()
     with one_reading() as session:
         listing = find_competitions(session, resources().clock, text, wanted_page())
@@ -46,7 +46,7 @@ def page() -> ResponseReturnValue:
 @routes.post("/admin/<format_name>/<slug>/resume", endpoint="resume", defaults={"paused": False})
 @admins_only
 def set_paused(format_name: str, slug: str, *, paused: bool) -> ResponseReturnValue:
-    """Pause a competition, or let it go on."""
+    """Pause or resume a competition."""
     hub = resources()
     with one_reading() as reading:
         facts = competitions.find(reading, format_name, slug) or abort(404, NO_COMPETITION)

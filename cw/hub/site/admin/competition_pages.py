@@ -1,4 +1,4 @@
-"""The pages on which admins create competitions of any format, and lead them."""
+"""Pages on which admins create and manage competitions of any format."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WRONG_NAME: Final = "The name that you typed is not that of the competition: it 
 
 
 def offered() -> dict[str, Format]:
-    """Return the formats of which competitions are created here, by name."""
+    """Return the formats of competitions that can be created here, by name."""
     return {format_.name: format_ for format_ in site_formats() if format_.about}
 
 
@@ -51,7 +51,7 @@ def games() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A competition that is being created: its format, its game, and what was typed."""
+    """A competition being created: its format, its game, and the form's input."""
 
     format: Format
     game: str
@@ -61,9 +61,9 @@ class Draft:
 @routes.get("/new")
 @admins_only
 def new() -> str:
-    """Show the form of a new competition, once its format and its game are chosen.
+    """Show the form of a new competition, once its format and game are chosen.
 
-    `like` names another one, of which settings are taken.
+    `like` names a competition whose settings fill the form.
     """
     format_ = offered().get(request.args.get("format", ""))
     game = request.args.get("game", "")
@@ -76,7 +76,7 @@ def new() -> str:
 
 
 def model(like: str) -> tuple[Format, str, dict[str, str]]:
-    """Return format, game and texts of a competition `FORMAT/SLUG`; 404 if there is none."""
+    """Return format, game and form texts of a competition `FORMAT/SLUG`; 404 if there is none."""
     facts = competition_or_404(*like.partition("/")[::2])
     format_ = offered().get(facts.format) or abort(404, NO_COMPETITION)
     with one_reading() as reading:
@@ -86,7 +86,7 @@ def model(like: str) -> tuple[Format, str, dict[str, str]]:
 
 
 def form_page(draft: Draft | None, error: str = "") -> str:
-    """Return the page with the form, or with the choice of format and game before it."""
+    """Return the page with the form, or with the choice of format and game that precedes it."""
     return render_template(
         "hub/site/admin/new_competition.html",
         formats=offered(),
@@ -101,7 +101,7 @@ def form_page(draft: Draft | None, error: str = "") -> str:
 @routes.post("/new")
 @admins_only
 def create() -> ResponseReturnValue:
-    """Create a competition, a draft until it is started; show what is wrong at the form."""
+    """Create a competition, a draft until it is started; show errors at the form."""
     format_ = offered().get(request.form.get("format", "")) or abort(404, NO_COMPETITION)
     game = request.form.get("game", "")
     if game not in games():
@@ -117,7 +117,7 @@ def create() -> ResponseReturnValue:
 
 
 def created(format_: Format, game: str) -> CompetitionFacts:
-    """Create the competition of the form; raise UsageError, in a sentence, for what cannot be."""
+    """Create the competition of the form; raise UsageError with a message if invalid."""
     title, slug, description = (
         request.form.get(name, "").strip() for name in ("title", "slug", "description")
     )
@@ -138,13 +138,13 @@ def created(format_: Format, game: str) -> CompetitionFacts:
 
 
 def typed_dates() -> Dates:
-    """Return the dates of the form; raise UsageError, in a sentence, for what cannot be."""
+    """Return the dates of the form; raise UsageError with a message if invalid."""
     texts = (request.form.get(name, "").strip() for name in ("starts", "ends", "dates_zone"))
     return read_dates(*texts)
 
 
 def address_of(format_: Format, facts: CompetitionFacts) -> str:
-    """Return the address of the page on which a competition is led."""
+    """Return the address of a competition's management page."""
     if format_.led_at is not None:
         return format_.led_at(facts)
     return url_for("organising.page", format_name=facts.format, slug=facts.slug)
@@ -157,14 +157,14 @@ def competition_or_404(format_name: str, slug: str) -> CompetitionFacts:
 
 
 def format_of(facts: CompetitionFacts) -> Format:
-    """Return the format of a competition; answer 404 for one that this site does not have."""
+    """Return the format of a competition; answer 404 if this site does not have it."""
     return format_named(site_formats(), facts.format) or abort(404, NO_COMPETITION)
 
 
 @routes.get("/<format_name>/<slug>")
 @admins_only
 def page(format_name: str, slug: str) -> ResponseReturnValue:
-    """Show how a competition is set and how it stands, and what may be done with it."""
+    """Show the settings and status of a competition, and the actions available."""
     facts = competition_or_404(format_name, slug)
     format_ = format_of(facts)
     if format_.led_at is not None:
@@ -177,7 +177,7 @@ def lead_page(
     typed: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page of a competition with what was typed, and what is wrong by form."""
+    """Return the page of a competition with the form's input, and errors by form."""
     format_ = format_of(facts)
     home = format_.home.address
     with one_reading() as reading:
@@ -206,7 +206,7 @@ def lead_page(
 @routes.post("/<format_name>/<slug>/settings")
 @admins_only
 def change(format_name: str, slug: str) -> ResponseReturnValue:
-    """Change the settings of a competition; show what is wrong at the form."""
+    """Change the settings of a competition; show errors at the form."""
     facts, hub = competition_or_404(format_name, slug), resources()
     format_ = format_of(facts)
     try:
@@ -222,7 +222,7 @@ def change(format_name: str, slug: str) -> ResponseReturnValue:
 @routes.post("/<format_name>/<slug>/words")
 @admins_only
 def describe(format_name: str, slug: str) -> ResponseReturnValue:
-    """Change the title and the description of a competition; show what is wrong at the form."""
+    """Change the title and description of a competition; show errors at the form."""
     facts, hub = competition_or_404(format_name, slug), resources()
     words = {name: request.form.get(name) for name in ("title", "description")}
     try:
@@ -237,7 +237,7 @@ def describe(format_name: str, slug: str) -> ResponseReturnValue:
 @routes.post("/<format_name>/<slug>/picture")
 @admins_only
 def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
-    """Take a picture of a competition in, or remove it; show what is wrong at the form."""
+    """Store or remove the picture of a competition; show errors at the form."""
     facts = competition_or_404(format_name, slug)
     try:
         change_picture_of(facts, str(player().user_id), player().username)
@@ -249,7 +249,7 @@ def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
 @routes.post("/<format_name>/<slug>/dates")
 @admins_only
 def schedule(format_name: str, slug: str) -> ResponseReturnValue:
-    """Set when a competition begins and ends by itself; show what is wrong at the form."""
+    """Set when a competition starts and ends by itself; show errors at the form."""
     facts, hub = competition_or_404(format_name, slug), resources()
     try:
         dates = typed_dates()
@@ -264,7 +264,7 @@ def schedule(format_name: str, slug: str) -> ResponseReturnValue:
 @routes.post("/<format_name>/<slug>/state")
 @admins_only
 def steer(format_name: str, slug: str) -> ResponseReturnValue:
-    """Announce a competition, start it, pause it, or end it, which its name confirms."""
+    """Announce, start, pause or end a competition; its name confirms the end."""
     facts, hub = competition_or_404(format_name, slug), resources()
     state = STEERED.get(request.form.get("state", "")) or abort(400, NO_STATE)
     here = go(url_for("organising.page", format_name=format_name, slug=slug))

@@ -1,4 +1,4 @@
-"""The competitions of a site as admins find them: who leads them, and how much is played."""
+"""Competitions as listed for admins: their hosts, and how much is played."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cw.hub.store.tables import (
 DAY: Final = timedelta(days=1)
 
 ORDER: Final = {"running": 0, "paused": 1, "planned": 2, "draft": 3, "over": 4}
-"""In which order competitions are listed, by their states."""
+"""Sort order of competitions by state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +40,27 @@ class Listed:
     game: str
     state: CompetitionState
     hosts: Sequence[str]
-    """The usernames of the people who lead it, beside admins and those who hold its token."""
+    """The usernames of its hosts, without admins and token holders."""
     bots: int
-    """Active ones that are rated in it."""
+    """Active bots rated in it."""
     matches: int
-    """Played within a day."""
+    """Matches played within a day."""
     seats: int
-    """Of these matches."""
+    """Seats in these matches."""
     open: int
-    """Matches that wait or are played."""
+    """Matches waiting or being played."""
     failed: int
 
     @property
     def matches_a_bot(self) -> float | None:
-        """How many of the matches of a day each bot has played; None without rated bots."""
+        """Matches per rated bot within a day, or None without rated bots."""
         return self.seats / self.bots if self.bots else None
 
 
 def find_competitions(session: Session, clock: Clock, text: str, number: int) -> Page[Listed]:
     """Return a page of the competitions with a text in title, address, format, game or state.
 
-    Those that run come first, of these the latest: five statements, whatever the number.
+    Running ones come first, then the latest; five statements, whatever the number.
     """
     names = (Competition.title, Competition.slug, Competition.format, Competition.game)
     query = select(Competition).order_by(
@@ -79,7 +79,7 @@ def find_competitions(session: Session, clock: Clock, text: str, number: int) ->
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is known of some competitions, by their ids."""
+    """Figures of some competitions, by their ids."""
 
     hosts: dict[int, list[str]]
     bots: dict[int, int]
@@ -88,7 +88,7 @@ class Figures:
 
     @classmethod
     def of(cls, session: Session, clock: Clock, ids: Sequence[int]) -> Figures:
-        """Return what is known of competitions, in four statements."""
+        """Return the figures of competitions, in four statements."""
         hosts: dict[int, list[str]] = defaultdict(list)
         names = (
             select(CompetitionHost.competition_id, User.username)
@@ -121,7 +121,7 @@ class Figures:
         )
 
     def listed(self, row: Competition) -> Listed:
-        """Return a competition with what is known of it."""
+        """Return a competition with its figures."""
         _, matches, seats = self.lately.get(row.id, (row.id, 0, 0))
         _, is_open, failed = self.troubled.get(row.id, (row.id, 0, 0))
         return Listed(

@@ -1,4 +1,4 @@
-"""Lists of the area of admins: one page of a query, and no more rows than fit on it."""
+"""Lists of the admin area: one page of a query, loading only its rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PER_PAGE: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A page of a list, counted from 1."""
+    """A page of a list, numbered from 1."""
 
     rows: Sequence[T]
     number: int
@@ -30,7 +30,7 @@ def page_of(
     number: int,
     row_of: Callable[[Row[*tuple[Any, ...]]], T],
 ) -> Page[T]:
-    """Return a page of what a query gives, in one statement; each row is made by `row_of`."""
+    """Return a page of a query's results, in one statement; `row_of` converts each row."""
     first = (number - 1) * PER_PAGE
     rows = session.execute(query.limit(PER_PAGE + 1).offset(first)).all()
     return Page([row_of(row) for row in rows[:PER_PAGE]], number, len(rows) > PER_PAGE)

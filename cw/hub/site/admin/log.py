@@ -1,4 +1,4 @@
-"""The audit as admins read it: who did what to whom, by the names that people know."""
+"""The audit as read by admins: who did what to whom, with readable names."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LAST: Final = 8
 """Lines on the first page."""
 
 LONGEST_DETAIL: Final = 300
-"""Characters of what is said beside an act."""
+"""Maximum length of an action's details, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogChoice:
-    """Which lines of the log are wanted, by parts of what they say; "": all."""
+    """A filter for lines of the log, by parts of their text; "" matches all."""
 
     who: str = ""
     verb: str = ""
@@ -33,26 +33,26 @@ class LogChoice:
 
     @property
     def narrows(self) -> bool:
-        """Whether some lines are not wanted."""
+        """Whether it excludes any lines."""
         return self != LogChoice()
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An act."""
+    """An audited action."""
 
     at: datetime
     actor: str
     verb: str
     object: str
-    """As the log has it, such as `user:7`."""
+    """As stored in the log, such as `user:7`."""
     name: str
-    """Of the person or the bot that it is about; "" for anything else, and for who is gone."""
+    """The name of the person or bot it is about; "" for anything else, and if deleted."""
     detail: str
 
 
 def log(session: Session, choice: LogChoice, number: int) -> Page[Line]:
-    """Return a page of what was done, the latest first: three statements."""
+    """Return a page of actions, the latest first, in three statements."""
     query = select(Audit)
     for column, text in ((Audit.actor, choice.who), (Audit.verb, choice.verb)):
         if text:
@@ -65,7 +65,7 @@ def log(session: Session, choice: LogChoice, number: int) -> Page[Line]:
 
 
 def latest(session: Session) -> Sequence[Line]:
-    """Return what was done last."""
+    """Return the latest actions."""
     return lines(session, session.scalars(ordered(select(Audit)).limit(LAST)).all())
 
 
@@ -75,7 +75,7 @@ def ordered(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
 
 
 def objects_named(session: Session, name: str) -> list[str]:
-    """Return the objects of the log that bear a name: a person, and bots of any game."""
+    """Return the log objects with a name: a person, and bots of any game."""
     people = select(User.id).where(User.username_key == username_key(name), User.username_key != "")
     bots = select(Bot.bot_id).where(Bot.name_key == name_key(name)).limit(LAST)
     return [
@@ -85,7 +85,7 @@ def objects_named(session: Session, name: str) -> list[str]:
 
 
 def lines(session: Session, rows: Sequence[Audit]) -> list[Line]:
-    """Return acts with the names of what they are about, in two statements."""
+    """Return actions with the names of their objects, in two statements."""
     names = names_of(session, [row.object for row in rows])
     return [
         Line(
@@ -101,7 +101,7 @@ def lines(session: Session, rows: Sequence[Audit]) -> list[Line]:
 
 
 def names_of(session: Session, objects: Sequence[str]) -> dict[str, str]:
-    """Return the names of people and bots, by what the log calls them."""
+    """Return the names of people and bots by their log objects."""
     parts = [one.partition(":")[::2] for one in objects]
     users = {int(key) for kind, key in parts if kind == "user" and key.isdecimal()}
     bots = {key for kind, key in parts if kind == "bot"}
@@ -112,7 +112,7 @@ def names_of(session: Session, objects: Sequence[str]) -> dict[str, str]:
 
 
 def words_of(detail: Mapping[str, Any]) -> str:
-    """Return what is said beside an act in a line: `SUSPENDED to PENDING, reason: floods us`."""
+    """Return the details of an action in a line: `SUSPENDED to PENDING, reason: floods us`."""
     others = {key: value for key, value in detail.items() if value not in ("", None)}
     change = ""
     if {"from", "to"} <= others.keys():
@@ -122,7 +122,7 @@ def words_of(detail: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a value of JSON as people read it."""
+    """Return a JSON value in readable form."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(plain, value)) if isinstance(value, list) else str(value)

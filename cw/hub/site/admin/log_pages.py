@@ -1,4 +1,4 @@
-"""LOG, at `/admin/log`: what was done, with filters."""
+"""LOG, at `/admin/log`: audited actions, with filters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ routes = Blueprint("admin_log", __name__)
 @routes.get("/admin/log")
 @admins_only
 def page() -> ResponseReturnValue:
-    """Show what was done, the latest first."""
+    """Show the audited actions, the latest first."""
     wanted = LogChoice(*(wanted_text(name) for name in ("who", "verb", "of")))
     with one_reading() as session:
         listing = log(session, wanted, wanted_page())

@@ -1,4 +1,4 @@
-"""MAILS, at `/admin/mails`: what was sent to whom, and what could not be."""
+"""MAILS, at `/admin/mails`: what was sent to whom, and what failed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_ADDRESS: Final = 254
 @routes.get("/admin/mails")
 @admins_only
 def page() -> ResponseReturnValue:
-    """List mails, those first that could not be sent."""
+    """List mails, failed ones first."""
     state = request.args.get("state", "")
     wanted = MailChoice(wanted_text("to", LONGEST_ADDRESS), state if state in STATES else "")
     with one_reading() as session:
@@ -44,7 +44,7 @@ def page() -> ResponseReturnValue:
 @routes.post("/admin/mails/<int:mail_id>/send")
 @admins_only
 def send(mail_id: int) -> ResponseReturnValue:
-    """Let a mail that could not be sent be tried again."""
+    """Retry a failed mail."""
     here, hub = go(url_for("admin_mails.page")), resources()
     if not is_sure():
         return here

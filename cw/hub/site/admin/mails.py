@@ -1,4 +1,4 @@
-"""The mails of a site as admins see them: what became of each, and nothing of what it says."""
+"""Mails as listed for admins: their status, but none of their content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: Final = {
     "inactive": "a bot does not answer",
     "announce": "announcement of a host",
 }
-"""What mails are about, by their kinds."""
+"""The subjects of mails, by kind."""
 
 STATES: Final[dict[MailState, str]] = {
     "dead": "could not be sent",
@@ -30,29 +30,29 @@ STATES: Final[dict[MailState, str]] = {
     "sent": "sent",
     "dropped": "not to be sent",
 }
-"""How mails stand, those first that need somebody."""
+"""States of mails, those that need attention first."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailChoice:
-    """Which mails are wanted; "": all."""
+    """A filter for mails; "" matches all."""
 
     to: str = ""
-    """Part of a username, or a whole address: an address is not found by a part of it."""
+    """Part of a username, or a complete address: addresses are not searched by parts."""
     state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedMail:
-    """A mail, without its address, its words and its link."""
+    """A mail without its address, text and link."""
 
     id: int
     kind: str
     username: str | None
-    """None for an account that was deleted."""
+    """None for a deleted account."""
     state: MailState
     attempt: int
-    """How often it was tried; after the last time it is dead."""
+    """Number of attempts; after the last one it is dead."""
     reason: str
     created_at: datetime
     due_at: datetime
@@ -60,21 +60,21 @@ class ListedMail:
 
     @property
     def about(self) -> str:
-        """What it is about, in words."""
+        """Its subject, as text."""
         return KINDS.get(self.kind, self.kind)
 
     @property
     def stands(self) -> str:
-        """How it stands, in words."""
+        """Its status, as text."""
         if self.state == "waiting" and self.attempt:
             return f"waits after {self.attempt} of {ATTEMPTS} attempts"
         return STATES[self.state]
 
 
 def find_mails(session: Session, choice: MailChoice, number: int) -> Page[ListedMail]:
-    """Return a page of mails, the latest first: one statement. Those sent long ago are forgotten.
+    """Return a page of mails, the latest first, in one statement. Mails sent long ago are deleted.
 
-    Without a choice of a state, those come first that could not be sent.
+    Without a state in the filter, failed ones come first.
     """
     columns = (Mail.id, Mail.kind, User.username, Mail.state, Mail.attempt, Mail.reason)
     query = (
@@ -90,12 +90,12 @@ def find_mails(session: Session, choice: MailChoice, number: int) -> Page[Listed
 
 
 def listed(row: Row[*tuple[Any, ...]]) -> ListedMail:
-    """Return a row as a mail."""
+    """Return a mail from a row."""
     return ListedMail(*row)
 
 
 def is_to(text: str) -> ColumnElement[bool]:
-    """Return what holds of mails to somebody: by a part of the name, or by the address."""
+    """Return the SQL condition for mails to somebody, by part of the name or by the address."""
     key = text.lower()
     if "@" in key:
         return or_(func.lower(User.email) == key, func.lower(Mail.email) == key)

@@ -1,4 +1,4 @@
-"""MATCHES & WORKERS, at `/admin/matches`: what waits or has failed, and which processes live."""
+"""MATCHES & WORKERS, at `/admin/matches`: waiting and failed matches, and live processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_REASON: Final = "Nothing has changed: please give a reason."
 @routes.get("/admin/matches")
 @admins_only
 def page() -> ResponseReturnValue:
-    """Show the matches that are not over or have failed, comparisons, workers and processes."""
+    """Show unfinished and failed matches, comparisons, workers and processes."""
     hub, state = resources(), request.args.get("state", "")
     wanted = state if state in SHOWN else ""
     with one_reading() as session:
@@ -69,7 +69,7 @@ def requeue(match_id: str) -> ResponseReturnValue:
 @routes.post("/admin/matches/<match_id>/void")
 @admins_only
 def void(match_id: str) -> ResponseReturnValue:
-    """Call off a match that waits; its reason is shown on its page."""
+    """Cancel a waiting match; its page shows the reason."""
     here, hub = go(url_for("admin_matches.page")), resources()
     reason = request.form.get("reason", "").strip()[:LONGEST_REASON]
     if not reason:

@@ -1,4 +1,4 @@
-"""Matches and workers as admins see them: what waits, what has failed, and who plays."""
+"""Matches and workers as listed for admins: waiting and failed matches, and live processes."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from cw.hub.store.tables import (
 )
 
 SHOWN: Final[tuple[MatchState, ...]] = ("failed", "interrupted", "in_progress", "queued")
-"""The states of which matches are listed, those first that need somebody."""
+"""States of the listed matches, those that need attention first."""
 
 ORDER: Final = {state: number for number, state in enumerate(SHOWN)}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedMatch:
-    """A match that is not over, or that has failed."""
+    """An unfinished or failed match."""
 
     match_id: str
     kind: str
     game: str
     competition: str | None
-    """The title."""
+    """The title of its competition."""
     state: MatchState
     reason: str | None
     troubles: int
@@ -46,9 +46,9 @@ class ListedMatch:
     started_at: datetime | None
     finished_at: datetime | None
     request_id: str | None
-    """By which the log of the processes tells more."""
+    """The id by which it is found in the logs of the processes."""
     is_settled: bool
-    """Whether its round is over, so that it is not played again."""
+    """Whether its round is over, so that it will not be played again."""
 
     @property
     def can_be_requeued(self) -> bool:
@@ -57,19 +57,19 @@ class ListedMatch:
 
     @property
     def can_be_voided(self) -> bool:
-        """Whether it may be called off."""
+        """Whether it may be cancelled."""
         return self.state in ("queued", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """Who plays matches, and which processes live."""
+    """The workers, and the live processes."""
 
     workers: Sequence[Worker]
     processes: Sequence[Beat]
     silent: Sequence[Beat]
     replay_bytes: int | None
-    """As the upkeep of the day has summed them; None before the first."""
+    """As summed by the daily upkeep; None before its first run."""
 
     @property
     def slots(self) -> int:
@@ -78,9 +78,9 @@ class Machines:
 
 
 def find_matches(session: Session, state: str, number: int) -> Page[ListedMatch]:
-    """Return a page of the matches that are not over or have failed, in one statement.
+    """Return a page of unfinished and failed matches, in one statement.
 
-    Those of one state, or of all, the failed ones first; of each state the latest.
+    Those in one state, or in all with the failed ones first; the latest first within a state.
     """
     columns = (Match.match_id, Match.kind, Match.game, Competition.title, Match.state)
     query = (
@@ -96,12 +96,12 @@ def find_matches(session: Session, state: str, number: int) -> Page[ListedMatch]
 
 
 def listed(row: Row[*tuple[Any, ...]]) -> ListedMatch:
-    """Return a row as a match."""
+    """Return a match from a row."""
     return ListedMatch(*row)
 
 
 def machines(session: Session, clock: Clock) -> Machines:
-    """Return who plays, which processes live, and how much replays take."""
+    """Return the workers, the live processes, and the size of the stored replays."""
     live = select(Worker).where(Worker.seen_at > clock() - heartbeats.LIVE).order_by(Worker.id)
     return Machines(
         session.scalars(live).all(),

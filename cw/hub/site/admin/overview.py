@@ -1,4 +1,4 @@
-"""What admins see first of a site: what is wrong with it, and its figures."""
+"""The first admin page: problems of the site, and its figures."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from cw.hub.site.monitoring.figures import Present
 from cw.hub.store.tables import Comparison, Competition, User
 
 OLD: Final = timedelta(hours=26)
-"""How long ago the last back-up was at most, as the alert has it."""
+"""Maximum age of the last back-up, as in the alert."""
 
 LONG: Final = timedelta(minutes=10)
-"""How long a match waits for a worker at most."""
+"""Maximum time for a match to wait for a worker."""
 
 SLOW: Final = timedelta(days=1)
-"""How long a comparison goes on at most."""
+"""Maximum duration of a comparison."""
 
 LEAST_FREE: Final = 0.1
-"""The part of a disk that should be free."""
+"""Share of a disk that should be free."""
 
 SOON: Final = timedelta(days=14)
-"""How long before its end a certificate should be renewed."""
+"""How long before it expires a certificate should be renewed."""
 
 WEEK: Final = timedelta(days=7)
 
@@ -42,18 +42,18 @@ NO_TICK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a site."""
+    """A problem of the site."""
 
     sentence: str
     page: str
-    """The endpoint of the page that shows more, or where something is done about it."""
+    """The endpoint of the page with details or actions."""
     since: datetime | None = None
-    """When what it speaks of has happened, if that is known."""
+    """When the problem arose, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """The comparisons that go on for too long."""
+    """The comparisons that take too long."""
 
     number: int
     first: datetime | None
@@ -61,7 +61,7 @@ class Slow:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """How a site does."""
+    """The status of the site."""
 
     present: Present
     silent: Sequence[Beat]
@@ -70,11 +70,11 @@ class Service:
     """Competitions that are running."""
     people: int
     new_people: int
-    """Who have registered within a week."""
+    """People who registered within a week."""
 
 
 def service(session: Session, clock: Clock) -> Service:
-    """Return how the site does, in a number of statements that does not depend on its size."""
+    """Return the status of the site; the number of statements does not depend on its size."""
     now = clock()
     people = select(func.count(), func.count().filter(User.created_at > now - WEEK))
     total, new = session.execute(people.where(User.deleted_at.is_(None))).one()
@@ -93,7 +93,7 @@ def service(session: Session, clock: Clock) -> Service:
 
 
 def problems(service: Service, now: datetime, *, copies: bool) -> list[Problem]:
-    """Return what is wrong, what is worst first; `copies`: back-ups are to be copied elsewhere."""
+    """Return the problems, the worst first; `copies`: back-ups should be copied elsewhere."""
     return [
         *of_processes(service, now),
         *of_backups(service.present, now, copies=copies),
@@ -103,7 +103,7 @@ def problems(service: Service, now: datetime, *, copies: bool) -> list[Problem]:
 
 
 def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
-    """Give what is wrong with the processes: none ticks, a role has ended, a disk is full."""
+    """Yield problems of processes: no ticks, a role has ended, a disk is full."""
     present, page = service.present, "admin_matches.page"
     last = noted(present, marks.TICK, now)
     if last is None or now - last > marks.TICKING:
@@ -120,7 +120,7 @@ def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
 
 
 def of_backups(present: Present, now: datetime, *, copies: bool) -> Iterator[Problem]:
-    """Give what is wrong with the back-ups."""
+    """Yield problems of back-ups."""
     wanted = {marks.BACKUP: "back-up"} | ({marks.COPY: "copy elsewhere"} if copies else {})
     for name, words in wanted.items():
         last = noted(present, name, now)
@@ -131,7 +131,7 @@ def of_backups(present: Present, now: datetime, *, copies: bool) -> Iterator[Pro
 
 
 def of_matches(service: Service, now: datetime) -> Iterator[Problem]:
-    """Give what is wrong with the matches: they fail, wait too long, comparisons take too long."""
+    """Yield problems of matches: failures, long waits, slow comparisons."""
     present, page = service.present, "admin_matches.page"
     if failed := present.matches["failed"]:
         words = f"{counted(failed, 'match has', 'matches have')} failed"
@@ -149,7 +149,7 @@ def of_matches(service: Service, now: datetime) -> Iterator[Problem]:
 
 
 def of_others(present: Present, now: datetime) -> Iterator[Problem]:
-    """Give what is wrong with mails, bots and the certificate."""
+    """Yield problems of mails, bots and the certificate."""
     if dead := present.mails["dead"]:
         yield Problem(f"{counted(dead, 'mail', 'mails')} could not be sent.", "admin_mails.page")
     if present.failing > max(1, 0.5 * present.bots["ACTIVE"]):
@@ -161,11 +161,11 @@ def of_others(present: Present, now: datetime) -> Iterator[Problem]:
 
 
 def noted(present: Present, name: str, now: datetime) -> datetime | None:
-    """Return the moment that is noted by a name, None if there is none."""
+    """Return a recorded time by name, or None."""
     age = present.ages.get(name)
     return None if age is None else now - timedelta(seconds=age)
 
 
 def counted(number: int, one: str, several: str) -> str:
-    """Return a number with the words for one thing or for several."""
+    """Return a number with the singular or plural noun."""
     return f"{number} {one if number == 1 else several}"

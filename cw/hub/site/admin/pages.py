@@ -1,4 +1,4 @@
-"""The area of admins, at `/admin`: who may come in, how they confirm, and its first page."""
+"""The admin area at `/admin`: access, confirmation, and its first page."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ UNSURE: Final = "Nothing has changed: tick the box to confirm."
 LONGEST_REASON: Final = 200
 MOST_PAGES: Final = 1000
 LONGEST: Final = 60
-"""Characters of what a list is searched for."""
+"""Maximum length of a search text, in characters."""
 
 
 def admins_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
-    """Let admins alone see a page: visitors are sent to log in, others are told so."""
+    """Restrict a page to admins: visitors are sent to log in, others get an error."""
 
     @players_only
     @wraps(view)
@@ -42,9 +42,9 @@ def admins_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseR
 
 
 def is_sure() -> bool:
-    """Return whether the box of a form was ticked that confirms it; if not, the next page says so.
+    """Return whether a form's confirmation box was ticked; if not, the next page says so.
 
-    Browsers insist on it; what is sent without a browser shall not do more than a page lets one.
+    Browsers enforce the box; requests without a browser must not do more than pages allow.
     """
     if request.form.get("sure") == "yes":
         return True
@@ -53,19 +53,19 @@ def is_sure() -> bool:
 
 
 def wanted_page() -> int:
-    """Return the number of the page that the address asks for, 1 for none or what is no number."""
+    """Return the requested page number, 1 if missing or invalid."""
     return min(whole_number(request.args.get("page", "")) or 1, MOST_PAGES)
 
 
 def wanted_text(name: str = "q", longest: int = LONGEST) -> str:
-    """Return what the address asks to search for, without spaces around it; "" for nothing."""
+    """Return the requested search text, stripped; "" without one."""
     return request.args.get(name, "").strip()[:longest]
 
 
 @routes.get("/admin")
 @admins_only
 def page() -> ResponseReturnValue:
-    """Show what is wrong with the site, its figures, and what was done last."""
+    """Show the problems of the site, its figures, and the latest actions."""
     hub = resources()
     now, copies = hub.clock(), bool(hub.settings.backup_objects)
     with one_reading() as session:

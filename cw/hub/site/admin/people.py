@@ -1,4 +1,4 @@
-"""The accounts of a site as admins find them: whether they are locked, and where they are in."""
+"""Accounts as listed for admins: whether they are locked, and which competitions they host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cw.hub.store.tables import Bot, Competition, CompetitionHost, Role, Ticket,
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An account, without what is its owner's alone."""
+    """An account without private data."""
 
     username: str
     role: Role
@@ -29,13 +29,13 @@ class Person:
     sessions: int
     bots: int
     leads: Sequence[str] = ()
-    """The titles of the competitions that they lead."""
+    """The titles of the competitions that they host."""
     limits: Mapping[str, int] = field(default_factory=dict)
-    """Those that are others than usual, by name."""
+    """Personal limits that differ from the usual ones, by name."""
 
 
 def find_people(session: Session, text: str, number: int) -> Page[Person]:
-    """Return a page of the people whose name has a text in it, the newest first: three queries."""
+    """Return a page of people with a text in their name, the newest first, in three statements."""
     sessions = select(func.count()).where(Ticket.user_id == User.id, Ticket.kind == "session")
     bots = select(func.count()).where(Bot.user_id == User.id, Bot.status != "RETIRED")
     query = (
@@ -59,7 +59,7 @@ def find_people(session: Session, text: str, number: int) -> Page[Person]:
 
 
 def led_by(session: Session, users: Sequence[int]) -> dict[int, list[str]]:
-    """Return the titles of the competitions that people lead, by the ids of the people."""
+    """Return the titles of competitions by the ids of their hosts."""
     query = (
         select(CompetitionHost.user_id, Competition.title)
         .join(Competition, Competition.id == CompetitionHost.competition_id)

@@ -1,4 +1,4 @@
-"""PEOPLE, at `/admin/people`: admins find accounts, lock them, and end their sessions."""
+"""PEOPLE, at `/admin/people`: admins find and lock accounts, and end their sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACTS: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
     "end-sessions": (users.end_sessions, "All sessions of {name} have ended."),
     "confirm-email": (users.confirm_email, "The address of {name} was confirmed."),
 }
-"""By the last word of the address: what is done, and the sentence about it."""
+"""Actions by the last part of the address, with the message that confirms them."""
 
 OF_ADMINS: Final = (
     "Only the operator can change accounts of admins and that of the site: cw hub user."
@@ -57,7 +57,7 @@ def page() -> ResponseReturnValue:
 )
 @admins_only
 def act(username: str, verb: str) -> ResponseReturnValue:
-    """Do something to the account whose name is typed."""
+    """Apply an action to the account whose name is typed."""
     hub, (do, sentence) = resources(), ACTS[verb]
     try:
         with hub.database.writing() as session:
@@ -76,7 +76,7 @@ def act(username: str, verb: str) -> ResponseReturnValue:
 @routes.post("/admin/people/<username>/limit")
 @admins_only
 def limit(username: str) -> ResponseReturnValue:
-    """Give the account whose name is typed another limit, or the usual one again."""
+    """Set a limit of the account whose name is typed, or reset it to the usual one."""
     hub, name = resources(), request.form.get("limit", "")
     try:
         most = personal_limits.read_most(request.form.get("most", "").strip())
@@ -96,7 +96,7 @@ def limit(username: str) -> ResponseReturnValue:
 
 
 def refusal(account: users.Facts) -> str:
-    """Return why nothing is done to an account; "" if it is."""
+    """Return why nothing may be done to an account, or ""."""
     if account.role == "admin" or account.username == HOUSE:
         return OF_ADMINS
     is_confirmed = request.form.get("sure", "").casefold() == account.username.casefold()

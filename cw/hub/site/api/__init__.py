@@ -1,1 +1,1 @@
-"""The API: operations, their documents, and the description made of them."""
+"""The API: operations, their documents, and the description generated from them."""

@@ -1,4 +1,4 @@
-"""Challenges by the API: one is begun with a bot of the one who asks, read, and stopped."""
+"""Challenges in the API: started with a bot of the requester, read, and stopped."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Challenge(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     opponent: Annotated[str, Meta(pattern="^b_[0-9a-f]{8}$", description="Its `bot_id`.")]
     matches: Literal[1, 10] = 1
-    """Of ten, five seeds are played from both seats."""
+    """Ten matches play five seeds from both seats."""
 
 
 def challenge_facts(view: ChallengeView) -> ChallengeFacts:
-    """Return how a challenge stands, and what the one who asks has left."""
+    """Return the status of a challenge, and the requester's remaining allowance."""
     left = allowance.allowance(resources(), player().user_id)
     return ChallengeFacts(
         challenge_id=view.id,
@@ -50,7 +50,7 @@ def challenge_facts(view: ChallengeView) -> ChallengeFacts:
 
 @routes.add("POST", "/bots/<bot_id>/challenges", scope="bots", code=201)
 def begin_challenge(bot_id: str, body: Challenge) -> ChallengeFacts:
-    """Play a bot of the one who asks against a public one, in practice."""
+    """Challenge a public bot with one of your bots, in practice."""
     own, opponent = find_own(bot_id), find_bot(body.opponent)
     try:
         challenge = pages.begin_between(own, opponent, body.matches)
@@ -63,13 +63,13 @@ def begin_challenge(bot_id: str, body: Challenge) -> ChallengeFacts:
 
 @routes.add("GET", "/challenges/<challenge_id>", is_owners=True)
 def challenge(challenge_id: str) -> ChallengeFacts:
-    """Return how a challenge stands, to the owners of both bots and to admins."""
+    """Return the status of a challenge, to the owners of both bots and to admins."""
     return challenge_facts(pages.find_challenge(challenge_id))
 
 
 @routes.add("POST", "/challenges/<challenge_id>/stop", scope="bots")
 def stop_challenge(challenge_id: str) -> ChallengeFacts:
-    """Call off the matches of a challenge that are not played yet."""
+    """Cancel the remaining matches of a challenge."""
     hub = resources()
     pages.own_challenge(challenge_id)
     with hub.database.writing() as writing:

@@ -1,4 +1,4 @@
-"""What the API answers where a bot, or its owner, cannot do something as they are."""
+"""Conflict responses of the API: a bot, or its owner, cannot do something as they are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.hub.bots.versions.verbs import NotReady
 
 @contextmanager
 def conflicts() -> Iterator[None]:
-    """Answer 409 where a bot, or its owner, cannot do something as they are."""
+    """Answer 409 if a bot, or its owner, cannot do something in their current state."""
     try:
         yield
     except (bots.WrongStatus, CapacityError, NotReady) as error:

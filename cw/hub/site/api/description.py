@@ -1,4 +1,4 @@
-"""The description of the API, as OpenAPI 3.1: made from its operations and their types."""
+"""The description of the API as OpenAPI 3.1, generated from its operations and types."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ NAMES: Final[Mapping[str, str]] = {
     "slug": "Such as autumn-duel.",
     "group": "The slug of a group, such as athens.",
 }
-"""What stands in paths."""
+"""Descriptions of path parameters."""
 
 
 def operations_of(formats: Sequence[Format]) -> tuple[Operation, ...]:
-    """Return all routes of the API of a site with these formats."""
+    """Return all operations of the API of a site with these formats."""
     own = (operation for format_ in formats for operation in format_.api)
     return (
         *reading.routes.operations,
@@ -63,7 +63,7 @@ def operations_of(formats: Sequence[Format]) -> tuple[Operation, ...]:
 
 
 def describe(address: str, operations: Sequence[Operation]) -> dict[str, Any]:
-    """Return the description of the API of a site at this address."""
+    """Return the API description of a site at this address."""
     types: list[Any] = [Problem]
     for operation in operations:
         types += [kind for kind in (operation.answer, operation.body) if kind is not None]
@@ -86,7 +86,7 @@ def describe(address: str, operations: Sequence[Operation]) -> dict[str, Any]:
 
 
 def described(operation: Operation, schema_of: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description of an operation; `schema_of` has those of all types."""
+    """Return the description of an operation; `schema_of` maps all types to their schemas."""
     scopes = [operation.scope] if operation.scope else []
     document: dict[str, Any] = {
         "operationId": operation.name,
@@ -118,12 +118,12 @@ def refusals_of(operation: Operation) -> list[int]:
 
 
 def content(words: str, schema: Any) -> dict[str, Any]:
-    """Return the description of an answer."""
+    """Return the description of a response."""
     return {"description": words, "content": {"application/json": {"schema": schema}}}
 
 
 def path_parameter(name: str) -> dict[str, Any]:
-    """Return the description of a name in a path."""
+    """Return the description of a path parameter."""
     return {
         "name": name,
         "in": "path",
@@ -134,7 +134,7 @@ def path_parameter(name: str) -> dict[str, Any]:
 
 
 def query_parameters(operation: Operation) -> list[dict[str, Any]]:
-    """Return the descriptions of the parameters of an operation."""
+    """Return the descriptions of an operation's query parameters."""
     if operation.query is None:
         return []
     _, components = msgspec.json.schema_components([operation.query])
@@ -143,13 +143,13 @@ def query_parameters(operation: Operation) -> list[dict[str, Any]]:
 
 
 def parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the description of a parameter."""
+    """Return the description of a query parameter."""
     words = schema.pop("description", None)
     fields = {"name": name, "in": "query", "required": False, "schema": schema}
     return fields if words is None else {**fields, "description": words}
 
 
 def description() -> Response:
-    """Answer with the description."""
+    """Answer with the description of the API."""
     permit(None, needs_token=False)
     return answer_with(describe(resources().settings.address, operations_of(site_formats())), 200)

@@ -1,4 +1,4 @@
-"""The JSON that the API answers; its description is made from these."""
+"""JSON responses of the API; its description is generated from these types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cw.hub.store.tables import BotKind, BotStatus, CompetitionState, MatchState
 
 
 class BotRow(Struct, frozen=True, kw_only=True):
-    """A bot as everybody sees it."""
+    """A bot's public data."""
 
     bot_id: str
     game: str
@@ -27,7 +27,7 @@ class BotRow(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A line of the history of a bot."""
+    """An entry in the history of a bot."""
 
     at: datetime
     actor: str
@@ -36,7 +36,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class LastMatch(Struct, frozen=True, kw_only=True):
-    """One of the last matches of a bot, and the first thing that it did wrong there."""
+    """One of a bot's last matches, and its first fault in it."""
 
     match_id: str
     at: datetime
@@ -44,9 +44,9 @@ class LastMatch(Struct, frozen=True, kw_only=True):
 
 
 class BotCondition(Struct, frozen=True, kw_only=True):
-    """How a bot stands, by its last check and at most five last matches, the latest first.
+    """The condition of a bot: its last check and up to five last matches, the latest first.
 
-    `failed` is the step of the check that failed.
+    `failed` is the failed step of the check.
     """
 
     word: Word
@@ -56,7 +56,7 @@ class BotCondition(Struct, frozen=True, kw_only=True):
 
 
 class OwnBotFacts(Struct, frozen=True, kw_only=True):
-    """What owner and admins alone see of a bot."""
+    """Data of a bot that only its owner and admins see."""
 
     endpoint: str
     reason: str
@@ -67,14 +67,14 @@ class OwnBotFacts(Struct, frozen=True, kw_only=True):
 
 
 class BotFacts(BotRow, frozen=True, kw_only=True):
-    """A bot; `own` is null for all but its owner and admins."""
+    """A bot; `own` is null except for its owner and admins."""
 
     standing: BotStanding | None
     own: OwnBotFacts | None
 
 
 class BotWithSecret(Struct, frozen=True, kw_only=True):
-    """A bot and its secret, which is told this once."""
+    """A bot and its secret, which is shown only once."""
 
     bot: BotFacts
     shared_secret: str | None
@@ -92,9 +92,9 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class VersionFacts(Struct, frozen=True, kw_only=True):
-    """A version of a program, for its author; `checks` is null until it was checked.
+    """A version of a program, for its author; `checks` is null until it is checked.
 
-    A token without the scope `read` gets null but for `number`, `is_active` and `state`.
+    A token without the scope `read` gets null except for `number`, `is_active` and `state`.
     """
 
     number: int
@@ -110,14 +110,14 @@ class VersionFacts(Struct, frozen=True, kw_only=True):
 
 
 class VersionFile(Struct, frozen=True, kw_only=True):
-    """A version of a program with its zip, as base64."""
+    """A version of a program with its zip as base64."""
 
     version: VersionFacts
     data: str
 
 
 class Fault(Struct, frozen=True, kw_only=True):
-    """What a bot did wrong; the sentence is for its owner."""
+    """A fault of a bot; the message is for its owner."""
 
     turn: int | None
     kind: str
@@ -125,7 +125,7 @@ class Fault(Struct, frozen=True, kw_only=True):
 
 
 class OwnSeat(Struct, frozen=True, kw_only=True):
-    """What owner and admins alone see of a bot in a match."""
+    """Data of a bot in a match that only its owner and admins see."""
 
     answers: int
     median_ms: float | None
@@ -134,7 +134,7 @@ class OwnSeat(Struct, frozen=True, kw_only=True):
 
 
 class Seat(Struct, frozen=True, kw_only=True):
-    """Who sat at a slot; `bot_id` is null for a built-in strategy without a row.
+    """A seat in a match; `bot_id` is null for a built-in strategy without a bot.
 
     `slot` is null until the end of a match with hidden information.
     """
@@ -152,10 +152,11 @@ class Seat(Struct, frozen=True, kw_only=True):
 
 
 class MatchFacts(Struct, frozen=True, kw_only=True):
-    """A match. In lists `rating_before` and `own` of its seats are null.
+    """A match. In lists, `rating_before` and `own` of its seats are null.
 
-    A daily game has there only the seats of its first three places. `seed` and `map_id` are null
-    until the match is over, as are `level` and the seats of a rated match with hidden information.
+    Lists show only the seats of the first three places of a daily game. `seed` and `map_id` are
+    null until the match is over, as are `level` and the seats of a rated match with hidden
+    information.
     """
 
     match_id: str
@@ -176,22 +177,22 @@ class MatchFacts(Struct, frozen=True, kw_only=True):
 
 
 class Planned(Struct, frozen=True, kw_only=True):
-    """A match that was planned."""
+    """A planned match."""
 
     match: MatchFacts
 
 
 class MatchesLeft(Struct, frozen=True, kw_only=True):
-    """How many matches of challenges can be begun now; `more_at` is null where none is used."""
+    """How many challenge matches can be started now; `more_at` is null if none is used up."""
 
     matches: int
     more_at: datetime | None
 
 
 class ChallengeFacts(Struct, frozen=True, kw_only=True):
-    """A challenge; `won`, `drawn` and `lost` are of `bot_id`, which has begun it.
+    """A challenge; `won`, `drawn` and `lost` are those of `bot_id`, the challenger.
 
-    `left` is what the one who asks has left, null if nobody knows.
+    `left` is the requester's remaining allowance, null if unknown.
     """
 
     challenge_id: str
@@ -207,14 +208,14 @@ class ChallengeFacts(Struct, frozen=True, kw_only=True):
 
 
 class Link(Struct, frozen=True, kw_only=True):
-    """Where something can be read without a token, until when."""
+    """A URL readable without a token, and when it expires."""
 
     url: str
     expires_at: datetime
 
 
 class UserFacts(Struct, frozen=True, kw_only=True):
-    """A user as everybody sees one."""
+    """A user's public data."""
 
     username: str
     display_name: str | None
@@ -224,7 +225,7 @@ class UserFacts(Struct, frozen=True, kw_only=True):
 
 
 class MapFacts(Struct, frozen=True, kw_only=True):
-    """A map, and where it can be read."""
+    """A map, and the link to its file."""
 
     map_id: str
     game: str
@@ -237,9 +238,9 @@ class MapFacts(Struct, frozen=True, kw_only=True):
 
 
 class CompetitionRow(Struct, frozen=True, kw_only=True):
-    """A competition that is not a draft; its description is Markdown.
+    """A competition other than a draft; its description is Markdown.
 
-    `starts_at` and `ends_at` are when it will begin and end by itself, null where that is open.
+    `starts_at` and `ends_at` are when it starts and ends by itself, null if not scheduled.
     """
 
     format: str
@@ -253,7 +254,7 @@ class CompetitionRow(Struct, frozen=True, kw_only=True):
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """How the site does."""
+    """The status of the site."""
 
     time: datetime
     competitions: list[CompetitionRow]
@@ -263,7 +264,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
 
 class Me(Struct, frozen=True, kw_only=True):
-    """Whose token this is, what it allows, and until when."""
+    """The owner of the token, its scopes, and when it expires."""
 
     username: str
     is_admin: bool

@@ -1,4 +1,4 @@
-"""Makes the documents of the API from views, by attribute; what is not for all is left out."""
+"""Converts views to documents of the API, by attribute; private data is left out."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from cw.hub.site.formats import site_formats
 from cw.hub.store.database import Reading
 
 WITH_PUBLIC_REASON: Final = ("done", "void")
-"""States whose reason everybody may read; those of others may be faults of ours."""
+"""States whose reason is public; in other states it may describe our own faults."""
 
 
 def bot_row(bot: BotView) -> BotRow:
-    """Return a bot as everybody sees it."""
+    """Return a bot's public data."""
     return document(BotRow, bot, owner=bot.owner or None, registered_at=bot.created_at)
 
 
 def bot_facts(reading: Reading, bot: BotView) -> BotFacts:
-    """Return a bot with its standing; to its owner and admins all that they may know."""
+    """Return a bot with its standing; includes private data for its owner and admins."""
     return document(
         BotFacts,
         bot_row(bot),
@@ -57,7 +57,7 @@ def bot_facts(reading: Reading, bot: BotView) -> BotFacts:
 
 
 def own_bot_facts(reading: Reading, bot: BotView) -> OwnBotFacts:
-    """Return what only owner and admins see of a bot."""
+    """Return the data of a bot that only its owner and admins see."""
     acts = audit.history(reading, f"bot:{bot.bot_id}")
     history = [document(Change, act) for act in acts]
     return document(
@@ -70,7 +70,7 @@ def own_bot_facts(reading: Reading, bot: BotView) -> OwnBotFacts:
 
 
 def bot_condition(condition: Condition) -> BotCondition:
-    """Return how a bot stands."""
+    """Return the condition of a bot."""
     matches = [
         LastMatch(match_id=match.match_id, at=match.at, fault=match.first or None)
         for match in condition.matches
@@ -104,7 +104,7 @@ def match_facts(match: MatchView) -> MatchFacts:
 
 
 def seat(view: SeatView, *, is_hidden: bool) -> Seat:
-    """Return who sat at a slot, to its owner and admins with what only they see."""
+    """Return a seat; includes private data for its owner and admins."""
     return document(
         Seat,
         view,
@@ -117,7 +117,7 @@ def seat(view: SeatView, *, is_hidden: bool) -> Seat:
 
 
 def own_seat(view: SeatView) -> OwnSeat:
-    """Return how fast a bot was and what it did wrong."""
+    """Return a bot's response times and faults."""
     return OwnSeat(
         answers=view.stats.get("answers", 0),
         median_ms=view.stats.get("median_ms"),
@@ -127,7 +127,7 @@ def own_seat(view: SeatView) -> OwnSeat:
 
 
 def fault(entry: Mapping[str, Any]) -> Fault:
-    """Return what a bot did wrong; daily games have other keys for it."""
+    """Return a fault of a bot; daily games store faults with different keys."""
     return Fault(
         turn=entry["turn"] if "turn" in entry else entry.get("round"),
         kind=entry["kind"],
@@ -136,7 +136,7 @@ def fault(entry: Mapping[str, Any]) -> Fault:
 
 
 def user_facts(profile: Profile, bots: Iterable[BotView]) -> UserFacts:
-    """Return a user, with the bots."""
+    """Return a user with their bots."""
     return document(
         UserFacts,
         profile,
@@ -146,12 +146,12 @@ def user_facts(profile: Profile, bots: Iterable[BotView]) -> UserFacts:
 
 
 def map_facts(stored: FoundMap) -> MapFacts:
-    """Return a map, with a link to its file."""
+    """Return a map with a link to its file."""
     return document(MapFacts, stored, facts=dict(stored.facts), file=link(stored.key))
 
 
 def link(key: str) -> Link:
-    """Return a link that everybody may follow for an hour; to be made for those who may see it."""
+    """Return a public link that is valid for an hour; create it only for people with access."""
     address = link_to(key)
     if address.startswith("/"):
         address = f"{resources().settings.address}{address}"
@@ -159,6 +159,6 @@ def link(key: str) -> Link:
 
 
 def picture_of(digest: str | None) -> str | None:
-    """Return the address of a picture, by its SHA-256."""
+    """Return the address of a picture by its SHA-256."""
     address = resources().settings.address
     return None if digest is None else f"{address}{url_for('profile.picture', digest=digest)}"

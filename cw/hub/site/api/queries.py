@@ -1,4 +1,4 @@
-"""The parameters and JSON that the API is asked with; its description is made from these."""
+"""Parameters and JSON requests of the API; its description is generated from these types."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from cw.hub.api.queries import (
 from cw.hub.store.tables import BotStatus, MatchState
 
 LONGEST_DATA: Final = 2 * 1024 * 1024
-"""Characters of a program as base64: more than one may have, who is then told what is allowed."""
+"""Characters of a base64 program: more than anyone is allowed, so that they are told the limit."""
 
 
 class BotsQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which bots are wanted."""
+    """A filter for bots."""
 
     game: Name = ""
     owner: Annotated[
@@ -36,7 +36,7 @@ class BotsQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class MatchesQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which matches are wanted."""
+    """A filter for matches."""
 
     game: Name = ""
     players: Players = 0
@@ -46,7 +46,7 @@ class MatchesQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class ProgramFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A program to be saved: the name and the bytes of a file, or of a zip of several."""
+    """A program to be saved: the name and the content of a file, or of a zip of several."""
 
     file: Annotated[str, Meta(pattern=NO_NUL, max_length=200)]
     data: Annotated[str, Meta(max_length=LONGEST_DATA, description="The bytes as base64.")]
@@ -54,7 +54,7 @@ class ProgramFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class NewBot(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A bot to be registered: a web service by its address, or a program."""
+    """A bot to be registered: a web service with its address, or a program."""
 
     game: Text
     name: Text
@@ -64,14 +64,14 @@ class NewBot(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class BotChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What shall change of a bot; what is left out stays."""
+    """Changes of a bot; omitted fields stay as they are."""
 
     endpoint: Text | None = None
     description: Text | None = None
 
 
 class Retirement(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """That a bot shall be retired for good: its name, to be sure."""
+    """Permanent retirement of a bot; its name confirms it."""
 
     name: Text
 
@@ -83,13 +83,13 @@ class TestMatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Suspension(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Why a bot shall be taken out; its owner reads that."""
+    """Why a bot is suspended; its owner reads the reason."""
 
     reason: Annotated[str, Meta(pattern="^[^\\x00]*[^\\x00\\s][^\\x00]*$", max_length=200)]
 
 
 class CompetitionsQuery(PlacesQuery, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which competitions are wanted."""
+    """A filter for competitions."""
 
     format: Annotated[Name, Meta(description="Such as `rated` or `cup`; empty: all.")] = ""
     game: Name = ""

@@ -1,4 +1,4 @@
-"""What the API answers: bots, matches, people, maps."""
+"""Reading with the API: bots, matches, people, maps."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def list_bots(query: BotsQuery) -> List[BotRow]:
 
 @routes.add("GET", "/bots/<bot_id>")
 def bot(bot_id: str) -> BotFacts:
-    """Return a bot and how it stands; to owner and admins its endpoint and history too."""
+    """Return a bot and its condition; its owner and admins also get its endpoint and history."""
     view = find_bot(bot_id)
     with one_reading() as reading:
         return facts.bot_facts(reading, view)
@@ -78,7 +78,7 @@ def bot(bot_id: str) -> BotFacts:
 
 @routes.add("GET", "/bots/<bot_id>/matches")
 def bot_matches(bot_id: str, query: OfBotQuery) -> List[MatchFacts]:
-    """Return the matches of a bot, the latest first; to owner and admins practice too."""
+    """Return the matches of a bot, the latest first; its owner and admins also get practice."""
     bot, cut = find_bot(bot_id), Cut(query.limit, query.after)
     sees = actor().sees(bot.user_id)
     with one_reading() as reading:
@@ -97,7 +97,7 @@ def bot_checks(bot_id: str) -> List[Step]:
 
 @routes.add("GET", "/matches")
 def list_matches(query: MatchesQuery) -> List[MatchFacts]:
-    """Return all matches that everybody may see, the latest first."""
+    """Return all public matches, the latest first."""
     choice = MatchChoice(query.game, query.players, query.state)
     with one_reading() as reading:
         part = listings.public_matches(
@@ -108,7 +108,7 @@ def list_matches(query: MatchesQuery) -> List[MatchFacts]:
 
 @routes.add("GET", "/matches/<match_id>")
 def match(match_id: str) -> MatchFacts:
-    """Return a match; owners see how fast their bots were and what they did wrong."""
+    """Return a match; owners see the response times and faults of their bots."""
     view = match_pages.find(match_id, whole=True)
     with one_reading() as reading:
         (view,) = lookup.with_ratings(reading, [view])
@@ -117,7 +117,7 @@ def match(match_id: str) -> MatchFacts:
 
 @routes.add("GET", "/matches/<match_id>/replay")
 def match_replay(match_id: str) -> Link:
-    """Return a link to the replay of a match, in the format of its game; it lasts for an hour."""
+    """Return a link, valid for an hour, to the replay of a match in the format of its game."""
     view = match_pages.find(match_id)
     if view.replay_key is None:
         abort(404, match_pages.sentence(view))
@@ -126,7 +126,7 @@ def match_replay(match_id: str) -> Link:
 
 @routes.add("GET", "/users/<username>")
 def user(username: str) -> UserFacts:
-    """Return a user, with the bots; the newest first."""
+    """Return a user with their bots, the newest first."""
     with one_reading() as reading:
         profile = profiles.find_profile(reading, username) or abort(404, NO_USER)
         choice = BotChoice(owner=profile.username)
@@ -136,7 +136,7 @@ def user(username: str) -> UserFacts:
 
 @routes.add("GET", "/maps/<map_id>")
 def game_map(map_id: str) -> MapFacts:
-    """Return a map that matches are played on."""
+    """Return a map used in matches."""
     with one_reading() as reading:
         stored = maps.find(reading, map_id) or abort(404, NO_MAP)
     return facts.map_facts(stored)
@@ -144,7 +144,7 @@ def game_map(map_id: str) -> MapFacts:
 
 @routes.add("GET", "/competitions")
 def list_competitions(query: CompetitionsQuery) -> List[CompetitionRow]:
-    """Return the competitions of all formats, but for drafts, by format and slug."""
+    """Return the competitions of all formats except drafts, by format and slug."""
     with one_reading() as reading:
         wanted = [
             facts
@@ -158,7 +158,7 @@ def list_competitions(query: CompetitionsQuery) -> List[CompetitionRow]:
 
 
 def shown_competitions(reading: Reading) -> list[CompetitionFacts]:
-    """Return the competitions that everybody may see: nobody is told of drafts."""
+    """Return the public competitions, that is all except drafts."""
     return [facts for facts in competitions.everything(reading) if facts.state != "draft"]
 
 
@@ -175,7 +175,7 @@ def competition_rows(reading: Reading, rows: Sequence[CompetitionFacts]) -> list
 
 @routes.add("GET", "/status")
 def status() -> Status:
-    """Return how the site does: its competitions, and what waits and is played."""
+    """Return the status of the site: its competitions, and the matches waiting and in progress."""
     clock = resources().clock
     with one_reading() as reading:
         rows = competition_rows(reading, shown_competitions(reading))
@@ -192,7 +192,7 @@ def status() -> Status:
 
 @routes.add("GET", "/me", needs_token=True)
 def me() -> Me:
-    """Return whose token this is, and what it allows."""
+    """Return the owner of this token, and its scopes."""
     holder = player()
     scopes = sorted(holder.scopes or ())
     return document(Me, holder, scopes=scopes)

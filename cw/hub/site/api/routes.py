@@ -1,4 +1,4 @@
-"""The addresses of the API, and who may ask them from pages of other sites."""
+"""The routes of the API, and its access from pages of other sites."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def routes_of(formats: Sequence[Format]) -> Blueprint:
 
 
 def install(app: Flask) -> None:
-    """Let pages of any site read the API: it reads no cookie, so they learn what all may."""
+    """Allow pages of any site to read the API: it ignores cookies, so they get only public data."""
     CORS(app, resources={r"/api/.*": {"origins": "*", "methods": ["GET"]}}, send_wildcard=True)

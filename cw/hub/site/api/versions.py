@@ -1,4 +1,4 @@
-"""The versions of a program by the API: saved, read and chosen by its author alone."""
+"""Program versions in the API: only their author can save, read and choose them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NO_BASE64: Final = "This must be a file, encoded as base64."
 
 
 def find_own(bot_id: str) -> BotView:
-    """Return a program of the one who asks; answer 404 for all others, admins too."""
+    """Return a program of the requester; answer 404 to anyone else, admins included."""
     with one_reading() as reading:
         bot = bot_views.find_by_id(reading, bot_id)
     if bot is None or not actor().is_user(bot.user_id) or bot.status == "RETIRED":
@@ -55,7 +55,7 @@ def find(bot: BotView, number: str) -> Version:
 
 
 def version_facts(bot: BotView, version: Version) -> VersionFacts:
-    """Return a version as its author sees it, with a token that may read."""
+    """Return a version for its author, if the token has the scope `read`."""
     is_active = version.number == bot.version
     if not actor().may("read"):
         return VersionFacts(number=version.number, is_active=is_active, state=version.state)
@@ -69,7 +69,7 @@ def version_facts(bot: BotView, version: Version) -> VersionFacts:
 
 
 def packed(program: ProgramFile, game: str) -> tuple[Package, str]:
-    """Return a program that was sent, and its note; refuse what cannot be taken in."""
+    """Return an uploaded program and its note; refuse it if invalid."""
     why = programs.why_off(resources().settings)
     if why:
         abort(409, why)
@@ -85,7 +85,7 @@ def packed(program: ProgramFile, game: str) -> tuple[Package, str]:
 
 @routes.add("GET", "/bots/<bot_id>/versions", scope="read")
 def bot_versions(bot_id: str) -> List[VersionFacts]:
-    """Return the last fifty versions of a program, the latest first, for its author alone."""
+    """Return the last fifty versions of a program, the latest first, for its author only."""
     bot = find_own(bot_id)
     with one_reading() as reading:
         rows = views.versions_of(reading, bot.id)
@@ -108,7 +108,7 @@ def save_version(bot_id: str, body: ProgramFile) -> VersionFacts:
 
 @routes.add("GET", "/bots/<bot_id>/versions/<number>", scope="read")
 def bot_version(bot_id: str, number: str) -> VersionFile:
-    """Return a version with its zip as base64, for its author alone."""
+    """Return a version with its zip as base64, for its author only."""
     bot = find_own(bot_id)
     version = find(bot, number)
     data = programs.fetched(resources().objects, bot.bot_id, version.sha256)
@@ -117,7 +117,7 @@ def bot_version(bot_id: str, number: str) -> VersionFile:
 
 @routes.add("POST", "/bots/<bot_id>/versions/<number>/use", scope="bots")
 def use_version(bot_id: str, number: str) -> VersionFacts:
-    """Let an earlier version that has passed its check play, from the next match on."""
+    """Activate an earlier version that has passed its check, from the next match on."""
     bot, hub = find_own(bot_id), resources()
     version = find(bot, number)
     with conflicts(), hub.database.writing() as writing:

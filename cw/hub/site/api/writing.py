@@ -1,4 +1,4 @@
-"""What programs do by the API: the verbs of the pages of bots, and those of admins."""
+"""Writing with the API: the operations of the bot pages, and those of admins."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NO_CHECKS: Final = "Bots cannot be checked right now. Please try again soon."
 
 
 def find_own(bot_id: str) -> BotView:
-    """Return a bot of the one who asks; answer 403 for others."""
+    """Return a bot of the requester; answer 403 to anyone else."""
     bot = find_bot(bot_id)
     if not actor().is_user(bot.user_id):
         abort(403, NOT_YOURS)
@@ -64,7 +64,7 @@ def find_own(bot_id: str) -> BotView:
 
 
 def find_changeable(bot_id: str) -> BotView:
-    """Return a bot of the one who asks; answer 409 for one that is suspended or retired."""
+    """Return a bot of the requester; answer 409 if it is suspended or retired."""
     bot = find_own(bot_id)
     if bot.status not in bots.ASKED:
         abort(409, bots.cannot(bot.status))
@@ -72,7 +72,7 @@ def find_changeable(bot_id: str) -> BotView:
 
 
 def check_form(form: Form) -> None:
-    """Refuse what the form of the page would refuse, with the same words."""
+    """Refuse what the page's form would refuse, with the same messages."""
     form.validate()
     errors = first_errors(form)
     if errors:
@@ -80,7 +80,7 @@ def check_form(form: Form) -> None:
 
 
 def as_it_is(bot_id: str) -> BotFacts:
-    """Return a bot after something was done."""
+    """Return a bot in its current state, after a change."""
     bot = find_bot(bot_id)
     with one_reading() as reading:
         return facts.bot_facts(reading, bot)
@@ -88,7 +88,7 @@ def as_it_is(bot_id: str) -> BotFacts:
 
 @routes.add("POST", "/bots", scope="bots", code=201)
 def register_bot(body: NewBot) -> BotWithSecret:
-    """Register a bot, which is checked at once; the secret of a web service is told this once."""
+    """Register a bot, which is checked at once; a web service's secret is shown only once."""
     if must_confirm():
         abort(403, CONFIRM)
     new = bots.NewBot(body.game, body.name, body.endpoint.strip(), body.description)
@@ -101,7 +101,7 @@ def register_bot(body: NewBot) -> BotWithSecret:
 
 
 def register_program(new: bots.NewBot, program: ProgramFile) -> BotWithSecret:
-    """Register a bot that is a program; refuse one that has an address, too."""
+    """Register a bot that is a program; refuse it if it also has an address."""
     if new.endpoint:
         raise Invalid({"endpoint": ONE_KIND})
     if new.game == OF_ITS_OWN:
@@ -115,12 +115,12 @@ def register_program(new: bots.NewBot, program: ProgramFile) -> BotWithSecret:
 
 
 def form_of(new: bots.NewBot) -> MultiDict[str, str]:
-    """Return what is said of a bot as the form of the page sends it."""
+    """Return the data of a bot as sent by the form of the page."""
     return MultiDict({name: str(value) for name, value in asdict(new).items()})
 
 
 def registered(new: bots.NewBot, *, is_program: bool = False) -> bots.Registered:
-    """Make a bot; refuse a name that is taken."""
+    """Create a bot; refuse a name that is taken."""
     try:
         with conflicts():
             return add(new, is_program=is_program)
@@ -130,7 +130,7 @@ def registered(new: bots.NewBot, *, is_program: bool = False) -> bots.Registered
 
 @routes.add("PATCH", "/bots/<bot_id>", scope="bots")
 def change_bot(bot_id: str, body: BotChange) -> BotFacts:
-    """Change endpoint or description of a bot; a new endpoint is checked at once."""
+    """Change the endpoint or description of a bot; a new endpoint is checked at once."""
     bot, hub = find_changeable(bot_id), resources()
     endpoint = (bot.endpoint if body.endpoint is None else body.endpoint).strip()
     description = bot.description if body.description is None else body.description
@@ -151,7 +151,7 @@ def change_bot(bot_id: str, body: BotChange) -> BotFacts:
 
 @routes.add("POST", "/bots/<bot_id>/check", scope="bots", code=202)
 def check_bot(bot_id: str) -> BotFacts:
-    """Let a bot be checked; its checks say soon what came of it."""
+    """Start a check of a bot; its checks soon show the result."""
     bot = find_changeable(bot_id)
     check_requests.claim_bot(bot)
     if not check_requests.send(bot.id, is_program=bot.kind == "program"):
@@ -162,7 +162,7 @@ def check_bot(bot_id: str) -> BotFacts:
 
 @routes.add("POST", "/bots/<bot_id>/rotate", scope="bots")
 def rotate_secret(bot_id: str) -> BotWithSecret:
-    """Give a bot a new secret, which is told this once; the old one stops working at once."""
+    """Give a bot a new secret, shown only once; the old one stops working at once."""
     bot, hub = find_own(bot_id), resources()
     check_requests.claim_bot(bot)
     with conflicts(), hub.database.writing() as writing:
@@ -188,7 +188,7 @@ def test_match(bot_id: str, body: TestMatch) -> Planned:
 
 @routes.add("POST", "/bots/<bot_id>/retire", scope="bots")
 def retire_bot(bot_id: str, body: Retirement) -> BotFacts:
-    """Take a bot out for good, whose name is said again to be sure."""
+    """Retire a bot permanently; its name confirms this."""
     bot, hub = find_own(bot_id), resources()
     if body.name != bot.name:
         raise Invalid({"name": OTHER_NAME.format(name=bot.name)})
@@ -201,7 +201,7 @@ def retire_bot(bot_id: str, body: Retirement) -> BotFacts:
 
 @routes.add("POST", "/bots/<bot_id>/suspend", scope="admin")
 def suspend_bot(bot_id: str, body: Suspension) -> BotFacts:
-    """Take a bot out until it is restored; its owner reads the reason."""
+    """Suspend a bot until it is restored; its owner sees the reason."""
     hub = resources()
     try:
         with conflicts(), hub.database.writing() as writing:

@@ -1,1 +1,1 @@
-"""A hub to look around in."""
+"""A demonstration hub to explore."""

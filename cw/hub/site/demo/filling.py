@@ -1,4 +1,4 @@
-"""A demonstration hub: people, bots, and matches that they play."""
+"""The content of a demonstration hub: people, bots, and matches between them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cw.league.due_times import DAY
 
 
 class DemoBot(NamedTuple):
-    """A bot of the demonstration: a built-in strategy under a name of its own."""
+    """A bot of the demonstration: a built-in strategy with its own name."""
 
     owner: str
     game: str
@@ -45,29 +45,29 @@ LEAGUE: Final = (
     " Onyx Prism Quartz Ridge Sable Tundra Umber Vale Willow Xenon Yarrow Zephyr Aurora Breeze"
     " Cinder Delta Echo"
 ).split()
-"""Names of bots of Code Battle: with those below and the house bots there are forty."""
+"""Names of Code Battle bots: with those below and the house bots there are forty."""
 
 SHORT: Final = {"max_turns": 40}
-"""Options of the rated matches, so that there are soon many."""
+"""Options of the rated matches, chosen so that many are played soon."""
 
 WARM_UP: Final = 300
-"""Rated matches that are played at once; then the bots go on, slowly, without end."""
+"""Rated matches played at once; then the bots go on slowly, without end."""
 
 REST: Final = 300.0
-"""Seconds between two matches of a bot from then on."""
+"""Seconds between two matches of a bot after the warm-up."""
 
 RATED: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "circuit-wars": ("Circuit Wars", {}),
     "hexagon": ("Hexagon", {}),
     "paint": ("Paint", {"turns": 60}),
 }
-"""The title and the options of the rated competitions beside that which each site begins with."""
+"""Titles and options of the rated competitions besides the one that each site starts with."""
 
 RATED_WARM_UP: Final = 60
-"""Matches of each of them that are played at once."""
+"""Matches of each of them played at once."""
 
 CUP: Final = ("hexagon", "Hexagon cup", {"contest": "round-robin"})
-"""A contest that is over within the first minutes: its game, title and settings."""
+"""A contest that ends within minutes: its game, title and settings."""
 
 BOTS: Final = (
     DemoBot("ada", "hexagon", "Honeycomb", "expert", "greedy"),
@@ -89,22 +89,22 @@ MORE: Final = (
     "radia",
     "robin", "shafi", "sophie", "tim", "tony",
 )  # fmt: skip
-"""The others who play End of Codes, 40 in all."""
+"""The other players of End of Codes, 40 in all."""
 
 COUNTRIES: Final = ("GR", "GB", "US", "DE", "FR", "NL", "NO", None)
 FRIENDS: Final = ("grace", "edsger", "hypatia", "radia")
-"""Those of the first player."""
+"""Friends of the first player."""
 
 GAMES: Final = 20
-"""Daily games that were due before the hub began: they are played when it does."""
+"""Daily games due before the hub starts: they are played when it does."""
 
 SMALL: Final = {"M": 2, "MAX_HP": 1, "max_rounds": 300}
 
 
 def fill(resources: Resources) -> str:
-    """Fill an empty hub; return the password of its people. Twice: it is filled already.
+    """Fill an empty hub; return the password of its people. Idempotent.
 
-    All is made in one transaction, so that a hub is never filled in part.
+    Everything is created in one transaction, so that a hub is never partly filled.
     """
     password = stored_key(resources.settings.data / "demo.key", lambda: secrets.token_hex(6))
     hashed = Passwords().hash(password)
@@ -119,7 +119,7 @@ def fill(resources: Resources) -> str:
 
 
 def make_everything(session: Session, resources: Resources, password_hash: str) -> None:
-    """Make the people and their bots, a practice match of each, and a history of daily games."""
+    """Create the people, their bots with a practice match each, and past daily games."""
     clock = resources.clock
     ids = {
         name: people.register(session, clock, name, f"{name}@example.org", password_hash)[0]
@@ -143,7 +143,7 @@ def make_everything(session: Session, resources: Resources, password_hash: str) 
 
 
 def begin_more(session: Session, clock: Clock) -> None:
-    """Begin rated play of more games, and a cup between bots of one of them. Twice: once."""
+    """Start rated play of more games, and a cup between bots of one of them. Idempotent."""
     for game, (title, options) in RATED.items():
         how = {"options": options, "house_plays": True, "rest": REST, "warm_up": RATED_WARM_UP}
         rated.begin(session, clock, game, title, same_owner=True, **how)
@@ -157,7 +157,7 @@ def begin_more(session: Session, clock: Clock) -> None:
 
 
 def plan_history(session: Session, clock: Clock) -> None:
-    """Plan the daily games of the last days, small ones."""
+    """Plan small daily games for the past days."""
     daily.begin_site(session, clock)
     competition = competitions.named(session, f"{daily.FORMAT}/{GAME}")
     competitions.set_values(session, clock, competition.id, {"options": SMALL})

@@ -1,4 +1,4 @@
-"""Tournaments of a demonstration hub: one that is soon over, one that runs, one planned."""
+"""Tournaments of a demonstration hub: one ends soon, one keeps running, one is planned."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ OVER_AFTER: Final = timedelta(minutes=4)
 PLANNED_AFTER: Final = timedelta(days=14)
 
 ROUND_EVERY: Final = 300
-"""Seconds between two rounds of the tournament that runs on."""
+"""Seconds between rounds of the tournament that keeps running."""
 
 DUEL: Final = {
     "Athens": (("Owls", "greedy"), ("Olives", "greedy"), ("Columns", "random")),
     "Lyon": (("Lions", "greedy"), ("Silk", "greedy"), ("Bridges", "random")),
 }
-"""The groups of the tournament that is soon over, their teams, and the strategies these play."""
+"""The groups of the tournament that ends soon, with teams and their strategies."""
 
 LEAGUE_BOARDS: Final = [{"name": "Square", "options": {"board": "square", "turns": 60}}]
 LEAGUE: Final = (
     ("Brush", "greedy"), ("Easel", "greedy"), ("Palette", "walker"), ("Splash", "random"),
 )  # fmt: skip
-"""The teams of the tournament that runs on."""
+"""The teams of the tournament that keeps running."""
 
 OF_LEAGUE: Final = """Four house bots paint a square against each other, round after round.
 
@@ -54,7 +54,7 @@ The [rules of Circuit Wars](/games/circuit-wars/rules) are short.
 
 
 def begin_tournaments(session: Session, clock: Clock) -> None:
-    """Create the tournaments. Twice: what is there stays as it is."""
+    """Create the tournaments. Idempotent: existing ones stay as they are."""
     for config in (soon_over(clock()), running_on(clock()), planned(clock())):
         if competitions.find(session, FORMAT, config.slug) is None:
             new = create(session, clock, config)
@@ -80,7 +80,7 @@ def soon_over(now: datetime) -> TournamentConfig:
 
 
 def running_on(now: datetime) -> TournamentConfig:
-    """Return a tournament that goes on, slowly, for as long as the hub runs."""
+    """Return a tournament that runs slowly for as long as the hub does."""
     return TournamentConfig(
         "paint-league",
         "paint",
@@ -93,7 +93,7 @@ def running_on(now: datetime) -> TournamentConfig:
 
 
 def planned(now: datetime) -> TournamentConfig:
-    """Return a tournament that people can still enter by its invitation."""
+    """Return a tournament that people can still join by its invitation."""
     return TournamentConfig(
         "circuit-cup",
         "circuit-wars",

@@ -1,1 +1,1 @@
-"""What operators watch: metrics, the log of requests, whether a process is ready."""
+"""Monitoring: metrics, the request log, and readiness of a process."""

@@ -1,4 +1,4 @@
-"""The figures of a site in the words of Prometheus."""
+"""The figures of a site as Prometheus metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTS: Final = {
     counts.MAILS_SENT: "Mails sent.",
     counts.MAILS_FAILED: "Failed attempts to send a mail.",
 }
-"""What processes count, in words."""
+"""Help texts of the events counted by processes."""
 
 WORDS: Final = {
     "replay_quota_bytes": "Disk space that replays should take, in bytes.",
@@ -35,7 +35,7 @@ WORDS: Final = {
     "replica_up": "Whether the read replica answers this process.",
     "replica_lag_seconds": "Seconds by which the read replica lags, as of the last tick.",
 }
-"""What single figures are, in words."""
+"""Help texts of single figures."""
 
 OF_PROCESSES: Final = {
     "memory_bytes": "Peak memory of a process, in bytes.",
@@ -43,7 +43,7 @@ OF_PROCESSES: Final = {
     "disk_free_bytes": "Free bytes of the disk with the data folder of a process.",
     "disk_bytes": "Size in bytes of the disk with the data folder of a process.",
 }
-"""What processes say of themselves, in words; their processor time is a counter."""
+"""Help texts of the figures reported by processes; their processor time is a counter."""
 
 
 def gauge(name: str, value: float) -> Metric:
@@ -60,7 +60,7 @@ def by_label(name: str, words: str, label: str, values: Mapping[Any, float]) -> 
 
 
 def of_present(present: Present) -> Iterator[Metric]:
-    """Give what a few rows tell."""
+    """Yield the metrics that a few rows provide."""
     yield gauge("workers_live", present.workers)
     yield gauge("queue_depth", present.queued)
     yield gauge("queue_wait_seconds", present.waiting)
@@ -76,7 +76,7 @@ def of_present(present: Present) -> Iterator[Metric]:
 
 
 def of_processes(beats: Sequence[Beat]) -> Iterator[Metric]:
-    """Give what processes say of themselves, whichever of them is asked."""
+    """Yield the metrics reported by all processes, whichever one is asked."""
     roles = heartbeats.by_role(beats)
     yield by_label("processes", "Processes seen lately, by role.", "role", roles)
     own = {beat.process: beat.figures for beat in beats}
@@ -91,9 +91,9 @@ def of_processes(beats: Sequence[Beat]) -> Iterator[Metric]:
 
 
 def of_marks(ages: Mapping[str, float], *, copies: bool) -> Iterator[Metric]:
-    """Give how long ago things were done; what never was, ever so long ago.
+    """Yield the ages of recorded events; those that never occurred are infinitely old.
 
-    `copies` says whether back-ups are to be copied elsewhere.
+    `copies` says whether back-ups should be copied elsewhere.
     """
     yield gauge("tick_age_seconds", ages.get(marks.TICK, inf))
     yield gauge("backup_age_seconds", ages.get(marks.BACKUP, inf))
@@ -104,7 +104,7 @@ def of_marks(ages: Mapping[str, float], *, copies: bool) -> Iterator[Metric]:
 
 
 def of_totals(totals: Totals) -> Iterator[Metric]:
-    """Give what is counted over whole tables."""
+    """Yield the counts over whole tables."""
     done = CounterMetricFamily("cw_matches_done", "Matches played.", labels=["game", "kind"])
     for (game, kind), count in totals.done.items():
         done.add_metric([game, kind], count)
@@ -113,7 +113,7 @@ def of_totals(totals: Totals) -> Iterator[Metric]:
 
 
 def of_replica(answers: bool, behind: float) -> Iterator[Metric]:
-    """Give how the read replica does."""
+    """Yield the status of the read replica."""
     yield gauge("replica_up", answers)
     if answers:
         yield gauge("replica_lag_seconds", behind)

@@ -1,4 +1,4 @@
-"""The figures of the site that are read from its rows periodically."""
+"""Figures of the site, read periodically from its rows."""
 
 from __future__ import annotations
 
@@ -20,51 +20,51 @@ from cw.hub.site.formats import KINDS
 from cw.hub.store.tables import Bot, BotStatus, Competition, Match, MatchState
 
 LATELY: Final = timedelta(days=1)
-"""How long ago a bot that counts as failing was well: one that nobody mends counts no longer."""
+"""How recently a failing bot must have worked to be counted: abandoned ones are not."""
 
 TROUBLED: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted", "failed")
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What a few rows tell."""
+    """Figures from a few rows."""
 
     workers: int
     queued: int
     bots: Mapping[BotStatus, int]
-    """By each status, 0 for those that no bot has."""
+    """By status, 0 if no bot has it."""
     failing: int
     health_failures: int
-    """Since the site began."""
+    """Since the site was created."""
     counts: Mapping[str, int]
-    """What processes count, since the site began."""
+    """Events counted by processes, since the site was created."""
     processes: Sequence[Beat]
-    """The roles of processes that live."""
+    """The roles of live processes."""
     ages: Mapping[str, float]
-    """Seconds since something was last done, by its name in cw/hub/operation/marks.py."""
+    """Seconds since an event was last recorded, by its name in cw/hub/operation/marks.py."""
     matches: Mapping[str, int]
-    """That are not done, by each state that may trouble an operator."""
+    """Unfinished matches in each state that operators watch."""
     waiting: float
-    """Seconds for which the match that waits longest has waited for a worker."""
+    """Seconds that the longest-waiting match has waited for a worker."""
     mails: Mapping[str, int]
-    """That wait, and that could not be sent."""
+    """Queued and failed mails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What is counted over whole tables."""
+    """Counts over whole tables."""
 
     done: Mapping[tuple[str, str], int]
-    """By game and kind; what a competition plays is counted from its first moment on."""
+    """By game and kind; a competition's games are listed from the start."""
     replay_bytes: int
 
 
 def present(session: Session, clock: Clock) -> Present:
-    """Return what can be asked for often."""
+    """Return the figures that are cheap enough to query often."""
     counted = select(Bot.status, func.count()).group_by(Bot.status)
     bots = dict(session.execute(counted).all())
-    # A bot that fails long enough is no longer active: were those alone counted, an outage of all
-    # bots would seem to be over then.
+    # A bot that fails for long is no longer active: if only active ones were counted, an outage of
+    # all bots would then seem to be over.
     failing = select(func.count()).where(
         Bot.status.in_(("ACTIVE", "INACTIVE")), Bot.failures > 0, Bot.healthy_at > clock() - LATELY
     )
@@ -85,21 +85,21 @@ def present(session: Session, clock: Clock) -> Present:
 
 
 def troubled(session: Session) -> Mapping[str, int]:
-    """Return how many matches are in each of the states that are asked about."""
+    """Return the number of matches in each watched state."""
     counted = select(Match.state, func.count()).where(Match.state.in_(TROUBLED))
     by_state = dict(session.execute(counted.group_by(Match.state)).all())
     return {state: by_state.get(state, 0) for state in TROUBLED}
 
 
 def seconds_since(moment: datetime | None, now: datetime) -> float:
-    """Return the seconds that have passed since a moment, 0 if there is none."""
+    """Return the seconds since a moment, or 0 without one."""
     return max(0.0, (now - moment).total_seconds()) if moment else 0.0
 
 
 def sendable(column: Any) -> Any:
-    """Return the statement that asks something of the matches that wait for a worker alone.
+    """Return a query on matches that only wait for a worker.
 
-    Those of formats with an order of their own wait for each other until they are sent.
+    Those of formats with their own sending order wait for each other until they are sent.
     """
     may_be_sent = or_(
         Competition.format.is_(None),
@@ -116,7 +116,7 @@ def sendable(column: Any) -> Any:
 
 
 def totals(session: Session) -> Totals:
-    """Return what takes the longer the more was played."""
+    """Return the figures that take longer to query the more was played."""
     begun = session.execute(select(Competition.game, Competition.format))
     counted = (
         select(Match.game, Match.kind, func.count())

@@ -34,28 +34,28 @@ from cw.hub.store.database import AWAY
 routes = Blueprint("metrics", __name__)
 
 FRESH: Final = 5.0
-"""Seconds for which figures of a few rows hold, however many ask."""
+"""Seconds for which cheap figures are cached, however often they are requested."""
 
 FRESH_TOTALS: Final = 60.0
-"""Seconds for which counts over whole tables hold."""
+"""Seconds for which counts over whole tables are cached."""
 
 BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds of an answer; 0.5 is where the alert is."""
+"""Histogram buckets of response times in seconds; the alert is at 0.5."""
 
 NOWHERE: Final = "none"
-"""The route of what no page answers: the addresses of strangers would be without end."""
+"""The route label of unknown addresses: strangers could invent any number of them."""
 
 FORWARDED: Final = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via")
-"""What proxies add."""
+"""Headers added by proxies."""
 
 log = logging.getLogger(__name__)
 
 
 class Rows(Collector):
-    """The figures from rows; none while the database does not answer."""
+    """The figures from rows; none while the database is away."""
 
     def __init__(self, resources: Resources, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Read nothing yet; `elapsed` counts seconds."""
+        """Start without figures; `elapsed` returns seconds."""
         self._resources = resources
         self._reading = resources.database.reading
         self._copies = bool(resources.settings.backup_objects)
@@ -73,7 +73,7 @@ class Rows(Collector):
         self._present, self._totals = present, totals
 
     def collect(self) -> Iterator[Metric]:
-        """Give the figures."""
+        """Yield the metrics."""
         yield families.gauge("replay_quota_bytes", self._resources.settings.replay_quota)
         try:
             present, totals, replica = self._present(), self._totals(), self._behind()
@@ -89,9 +89,9 @@ class Rows(Collector):
             yield from families.of_replica(*replica)
 
     def _behind(self) -> tuple[bool, float] | None:
-        """Return whether the read replica answers, and by how many seconds it is behind.
+        """Return whether the read replica answers, and by how many seconds it lags.
 
-        It is compared by the last tick that both know of. None where there is no replica.
+        The lag is measured by the last tick recorded in both databases. None without a replica.
         """
         if self._resources.replica is None:
             return None
@@ -106,8 +106,8 @@ class Metrics:
     """All metrics of an app and its site."""
 
     def __init__(self, resources: Resources, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Count nothing yet."""
-        # When each counter began would be as many series again.
+        """Start with all counters at 0."""
+        # The creation time of each counter would double the number of series.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.registry.register(Rows(resources, elapsed))
@@ -123,24 +123,24 @@ class Metrics:
         )
 
     def note(self, route: str | None, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Count an answered request."""
         self._requests.labels(route or NOWHERE, str(status)).inc()
         self._seconds.labels(route or NOWHERE).observe(seconds)
 
 
 def install(app: Flask, hub: Resources) -> None:
-    """Let an app count its requests."""
+    """Set up the metrics of an app."""
     app.extensions["metrics"] = Metrics(hub)
 
 
 def of_app() -> Metrics:
-    """Return what counts the requests of this app."""
+    """Return the metrics of this app."""
     return cast(Metrics, current_app.extensions["metrics"])
 
 
 @routes.get("/metrics")
 def metrics() -> Response:
-    """Tell the figures to those who may read them; for others there is no such page."""
+    """Return the metrics to permitted clients; answer 404 to others."""
     if not may_read(resources().settings, request.remote_addr or ""):
         abort(404)
     answer = Response(generate_latest(of_app().registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -149,10 +149,10 @@ def metrics() -> Response:
 
 
 def may_read(settings: HubSettings, address: str) -> bool:
-    """Return whether who asks is within the networks that may read the figures.
+    """Return whether a client is in a network that may read the metrics.
 
-    Behind a proxy that is not trusted everybody would have its address, which is often this
-    machine's: nobody is answered there.
+    Behind an untrusted proxy every client would appear with the proxy's address, often this
+    machine's: such requests are refused.
     """
     through_stranger = "werkzeug.proxy_fix.orig" not in request.environ and any(
         name in request.headers for name in FORWARDED

@@ -1,4 +1,4 @@
-"""Whether a process can do its work: `/ready`, for those who send people to it."""
+"""Readiness of a process: `/ready`, for load balancers."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from cw.hub.store.migrations import current, head
 routes = Blueprint("ready", __name__)
 
 PATIENCE: Final = 2.0
-"""Seconds in which all that is needed must have answered."""
+"""Seconds within which all dependencies must answer."""
 
 FRESH: Final = 1.0
-"""Seconds for which an answer is given again: whoever asks more often costs nothing more."""
+"""Seconds for which a result is reused: more frequent requests cost nothing more."""
 
 Questions: TypeAlias = Mapping[str, Callable[[], bool]]
-"""What asks one thing after the other, by its name."""
+"""Checks by name."""
 
 log = logging.getLogger(__name__)
 
 
 def install(app: Flask, resources: Resources) -> None:
-    """Let an app ask what it needs, once for all who want to know at the same time."""
+    """Register the checks of an app; concurrent requests share one run."""
     app.extensions["refusals"] = once_a_second(lambda: refusals(own(resources)))
     app.extensions["absent"] = once_a_second(lambda: absent(needed(resources)))
 
 
 def once_a_second(names: Callable[[], list[str]]) -> Callable[[], list[str]]:
-    """Return what asks at most once for so long as an answer is given again."""
+    """Cache the result of a function for FRESH seconds."""
     return cached(TTLCache(1, FRESH), condition=Condition())(names)
 
 
 @routes.get("/ready")
 def ready() -> Response:
-    """Say whether people may be sent to this process; with `?full=1`, name all that is missing.
+    """Report whether this process should get requests; `?full=1` lists all that is missing.
 
-    What all processes share is no reason to send people to none of them: they would get no page
-    in words, and no file.
+    A dependency shared by all processes is no reason to send requests to none of them: there would
+    be no readable error pages and no files.
     """
     is_full = request.args.get("full") == "1"
     names: list[str] = current_app.extensions["absent" if is_full else "refusals"]()
@@ -55,7 +55,7 @@ def ready() -> Response:
 
 
 def own(resources: Resources) -> Questions:
-    """Return what asks of the process itself: its threads, and whether it fits the database."""
+    """Return the checks of the process itself: its threads, and its database revision."""
     return {
         "migrations": lambda: current(resources.database) == head(),
         "threads": lambda: not resources.threads.ended,
@@ -63,7 +63,7 @@ def own(resources: Resources) -> Questions:
 
 
 def needed(resources: Resources) -> Questions:
-    """Return what asks each thing that a process needs; False or an error is a no."""
+    """Return the checks of everything a process needs; False or an error means failure."""
     return {
         "database": lambda: bool(current(resources.database)),
         **own(resources),
@@ -73,18 +73,18 @@ def needed(resources: Resources) -> Questions:
 
 
 def refusals(questions: Questions) -> list[str]:
-    """Return the names of those that have said no: silence is none."""
+    """Return the names of the checks that failed; no answer is not a failure."""
     return [name for name, answer in answers_to(questions).items() if not answer]
 
 
 def absent(questions: Questions) -> list[str]:
-    """Return the names of those that have not said yes in time."""
+    """Return the names of the checks that did not succeed in time."""
     answers = answers_to(questions)
     return [name for name in questions if not answers.get(name)]
 
 
 def answers_to(questions: Questions) -> dict[str, bool]:
-    """Ask all at once; return the answers that come in time."""
+    """Run all checks at once; return the results that arrive in time."""
     answers: dict[str, bool] = {}
 
     def ask(name: str, does_answer: Callable[[], bool]) -> None:

@@ -1,4 +1,4 @@
-"""What is noted of each request: its id, its line in the log, and its part of the metrics."""
+"""Per-request records: an id, a line in the log, and metrics."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from cw.hub.site.monitoring import metrics
 HEADER: Final = "X-Request-Id"
 
 LONGEST: Final = 200
-"""Characters of an address in the log."""
+"""Maximum length of an address in the log, in characters."""
 
 access = logging.getLogger("cw.hub.access")
 
 
 def install(app: Flask) -> None:
-    """Note all requests of an app, also those that the arena's own guards refuse."""
+    """Record all requests of an app, also those refused by the arena's own guards."""
     app.before_request_funcs.setdefault(None, []).insert(0, begin)
     app.after_request(end)
     app.teardown_request(lambda _: logs.forget())
 
 
 def begin() -> None:
-    """Give a request its id, which those who are asked on its behalf are told too."""
+    """Assign a request its id, which is passed on to services called for it."""
     g.began = time.perf_counter()
     g.request_id = logs.request_id(request.headers.get(HEADER))
     logs.forget()
@@ -37,10 +37,10 @@ def begin() -> None:
 
 
 def end(response: Response) -> Response:
-    """Count a request and write its line: who, what, how it ended, and how long it took.
+    """Count a request and log it: who, what, how it ended, and how long it took.
 
-    The line has no query and no ticket of a link. Who asks is the address, and the user where the
-    answer depends on who it is.
+    The line contains no query and no ticket of a link. The requester is logged as an address, and
+    as a user if the response depends on who it is.
     """
     seconds = time.perf_counter() - g.began
     rule = request.url_rule

@@ -1,1 +1,1 @@
-"""What the processes of a site do, put together from all subjects."""
+"""The processes of a site, combining the parts of all subjects."""

@@ -1,4 +1,4 @@
-"""What a site creates at its first start: what its formats begin with, and maps."""
+"""First start of a site: the initial competitions of its formats, and maps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cw.hub.site.formats import FORMATS
 def begin_site(
     resources: Resources, formats: Sequence[Format] = FORMATS, /, **settings: Any
 ) -> None:
-    """Create the competitions that a site begins with, with `settings`, and store their maps.
+    """Create the initial competitions of a site with `settings`, and store their maps.
 
-    Twice, or by two at once: what is there stays as it is.
+    Idempotent, also for concurrent callers: existing ones stay as they are.
     """
     values = {"same_owner": resources.settings.is_local, **settings}
     on_maps = [format_.name for format_ in formats if format_.has_maps]
@@ -31,7 +31,7 @@ def begin_site(
 
 
 def store_maps(resources: Resources, game: str) -> None:
-    """Put the maps of a game into the store, then into the table: a map that is there is whole."""
+    """Put a game's maps into the store, then into the table, so that a listed map is complete."""
     with resources.database.reading() as session:
         stored = maps.stored_names(session, game)
     missing = [map_ for map_ in maps.library(game) if map_.map_id not in stored]

@@ -1,4 +1,4 @@
-"""The jobs by the names that messages have."""
+"""Jobs by the names used in messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cw.hub.site.formats import FORMATS
 
 
 def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str, Job]:
-    """Return what a process does with each message."""
+    """Return the job for each message."""
     own = {name: job for format_ in formats for name, job in format_.jobs.items()}
     name, experiments = worker.name, worker.kinds.experiments
     check = partial(check_bot, hosting_of=hosting_by(formats), worker=name, experiments=experiments)
@@ -34,9 +34,9 @@ def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str,
 
 
 def freeing(worker: Worker, run: Callable[..., bool]) -> Job:
-    """Return a job after which whatever waited for a place is tried again.
+    """Return a job that afterwards retries whatever waited for a program slot.
 
-    Not after one that was refused itself: it would be tried again at once, without end.
+    It does not after being refused itself: it would be retried at once, endlessly.
     """
 
     def job(resources: Resources, *arguments: int | str) -> None:

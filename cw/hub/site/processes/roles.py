@@ -1,4 +1,4 @@
-"""What the processes of a hub do: play, tick and do jobs; each role for itself, or all in one."""
+"""The roles of a hub's processes: play, tick and run jobs; one each, or all in one."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ from cw.hub.site.processes.ticks import steps_of
 from cw.hub.site.processes.upkeep import chores_of
 
 COUNTED: Final = 20.0
-"""Seconds after which what was counted is written down."""
+"""Seconds between writes of the counts."""
 
 LOOKS: Final = 60.0
-"""Seconds between two looks whether the upkeep and the back-up of the day are due."""
+"""Seconds between checks whether the daily upkeep and back-up are due."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
 def folder_locked(settings: HubSettings) -> Iterator[None]:
-    """Hold the data folder while the block runs, where all is kept in it.
+    """Lock the data folder while the block runs, if everything is stored in it.
 
-    Raises UsageError if another process holds it.
+    Raises UsageError if another process holds the lock.
     """
     if not settings.is_sqlite:
         yield
@@ -70,7 +70,7 @@ def folder_locked(settings: HubSettings) -> Iterator[None]:
 
 
 def new_worker(resources: Resources, slots: int, *, runs_programs: bool = True) -> Worker:
-    """Return this process as a worker."""
+    """Return a worker for this process."""
     name = worker_name(os.getpid(), resources.clock())
     return Worker(name, slots, KINDS, runs_programs=runs_programs, clock=ClockCheck())
 
@@ -78,7 +78,7 @@ def new_worker(resources: Resources, slots: int, *, runs_programs: bool = True) 
 def begin_heartbeat(
     resources: Resources, *roles: Role, name: str = "", runs: Figures = NO_PROGRAMS
 ) -> None:
-    """Report this process repeatedly: its roles, and what it runs; a worker by its own name."""
+    """Start the heartbeat of this process: its roles and programs; a worker has its own name."""
     now = resources.clock()
     process = Process(name or worker_name(os.getpid(), now), __version__, roles, now, runs)
     repeat(resources, "heartbeat", lambda: process.beat(resources), heartbeats.EVERY)
@@ -86,12 +86,12 @@ def begin_heartbeat(
 
 @contextmanager
 def everything(resources: Resources, slots: int) -> Iterator[Worker]:
-    """Tick, do jobs and let players play while the block runs, in threads of this process.
+    """Tick, run jobs and play matches in threads of this process while the block runs.
 
-    Afterwards what was played is given back, and the threads go on until the process ends.
+    Afterwards its matches are released, but the threads run until the process ends.
     """
     settings = resources.settings
-    # Alone, it takes all there is, and says of what cannot be played why.
+    # An embedded hub has no other worker: it takes every match, and says why one cannot be played.
     runs_programs = settings.is_embedded or programs.can_run(settings)
     worker = new_worker(resources, slots, runs_programs=runs_programs)
     if resources.settings.is_embedded:
@@ -114,17 +114,17 @@ def everything(resources: Resources, slots: int) -> Iterator[Worker]:
 
 
 def of_programs(slots: int, kinds: Sequence[str]) -> Figures:
-    """Return what a process reports that runs programs: how many at once, beside which matches."""
+    """Return a process's report on programs: how many at once, and beside which matches."""
     return Figures(program_slots=slots, program_kinds=tuple(kinds), languages=languages.installed())
 
 
 def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
-    """Return the queues from which a worker takes matches of some kinds, and what runs programs."""
+    """Return the queues of a worker for matches of some kinds, and for programs if it runs them."""
     return (*kinds, PROGRAMS, WORKSHOP) if worker.runs_programs else tuple(kinds)
 
 
 def begin_alone(resources: Resources) -> None:
-    """Queue what the process before this one has left: nobody else can be playing it."""
+    """Queue the unfinished work of the previous process: nobody else can be doing it."""
     with resources.database.writing() as session:
         interruptions.reap_all(session, resources.clock)
         interruptions.requeue(session)
@@ -135,7 +135,7 @@ def begin_alone(resources: Resources) -> None:
 
 
 def schedule(resources: Resources) -> None:
-    """Tick, and do jobs, until the process is told to end."""
+    """Tick and run jobs until the process is told to stop."""
     with resources.database.writing() as session:
         sending.forget_messages(session)
         workshop_tasks.forget_messages(session)
@@ -150,13 +150,13 @@ def schedule(resources: Resources) -> None:
 
 
 def do_jobs(taker: JobTaker, name: str) -> None:
-    """Do in threads what is not a match, each kind in threads of its own."""
+    """Run the jobs other than matches, each queue in its own threads."""
     for queue, threads in LANES.items():
         taker.work_in_thread(f"{queue}@{name}", [queue], threads)
 
 
 def look_after(resources: Resources, taker: JobTaker) -> None:
-    """Do in threads what is due from time to time, until told to stop."""
+    """Run the periodic tasks in threads, until told to stop."""
     ticker, daily = Ticker(steps_of(FORMATS)), Daily(chores_of(FORMATS))
     repeat(resources, "ticks", lambda: ticker.tick(resources), resources.settings.tick)
     repeat(resources, "mails", lambda: delivery.send_due(resources), delivery.EVERY)
@@ -170,9 +170,9 @@ def look_after(resources: Resources, taker: JobTaker) -> None:
 def work(
     resources: Resources, slots: int, kinds: Sequence[str], *, runs_programs: bool = False
 ) -> None:
-    """Play matches of these kinds until the process is told to end; then it gives them back.
+    """Play matches of these kinds until the process is told to stop; then release them.
 
-    Where it runs programs, also those in which uploads play.
+    With `runs_programs` also those with uploaded programs.
     """
     if runs_programs:
         report_limits(resources.settings)
@@ -184,15 +184,15 @@ def work(
     threads.last_words = lambda: give_back(resources, worker)
 
     def begin(**_: object) -> None:
-        # Not before: what is started here would not live on in the processes that play.
+        # Only now: threads started earlier would not survive in the child processes that play.
         repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
         runs = of_programs(slots, kinds) if runs_programs else NO_PROGRAMS
         begin_heartbeat(resources, "worker", name=worker.name, runs=runs)
         repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
 
     worker_ready.connect(begin, weak=False)
-    # Celery says so from its first moment on, and would wait for what is played: machines that are
-    # taken away grant seconds (decisions 0008).
+    # Celery sends this signal at once, and would then wait for the matches: machines that are taken
+    # away grant only seconds (decisions 0008).
     worker_shutting_down.connect(lambda **_: threads.leave(0), weak=False)
     name = f"matches@{worker.name}"
     taker.work(name, queues, slots)
@@ -200,9 +200,9 @@ def work(
 
 
 def give_back(resources: Resources, worker: Worker) -> None:
-    """Give back what is played, as this process ends, and those that play for it with it."""
+    """Release the matches of this ending process, and end the children that play for it."""
     for child in billiard.active_children():
-        # First the children, so that none of them renews a lease that is given back.
+        # Children first, so that none of them renews a released lease.
         os.kill(child.pid, KILL)
     worker.leave(resources)
     if resources.threads.ended:
@@ -212,13 +212,13 @@ def give_back(resources: Resources, worker: Worker) -> None:
 
 
 def see(resources: Resources, worker: Worker) -> None:
-    """Note that a worker lives."""
+    """Record that a worker is alive."""
     with resources.database.writing() as session:
         upkeep.see_worker(session, resources.clock, worker.name, worker.version, worker.slots)
 
 
 def repeat(resources: Resources, name: str, do: Callable[[], object], seconds: float) -> Thread:
-    """Do something again and again in a thread; what fails is told, and tried the next time."""
+    """Run a function periodically in a thread; failures are logged and retried the next time."""
     stopping = resources.threads.stopping
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""The tick of a site: what is lost is taken back, formats plan, and what is due is sent."""
+"""The tick of a site: recover lost work, let formats plan, and send what is due."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cw.hub.site.formats import FORMATS
 
 
 def steps_of(formats: Sequence[Format]) -> Steps:
-    """Return the steps of a tick of a site on which these formats are played."""
+    """Return the steps of a tick for a site with these formats."""
     own = kinds_of(formats).sendings
     plans = [in_transaction(format_.plan) for format_ in formats]
     return Steps(
@@ -49,7 +49,7 @@ def steps_of(formats: Sequence[Format]) -> Steps:
 
 
 def in_transaction(verb: Callable[[Session, Clock], object]) -> Step:
-    """Return a verb as a step, in a transaction of its own: two at once do nothing twice."""
+    """Return a function as a step in its own transaction, safe for concurrent ticks."""
 
     def step(resources: Resources) -> None:
         with resources.database.writing() as session:
@@ -59,7 +59,7 @@ def in_transaction(verb: Callable[[Session, Clock], object]) -> Step:
 
 
 def sweep_bots(resources: Resources) -> None:
-    """Ask for the sweep of the bots whose health is due."""
+    """Request the sweep of the bots whose health check is due."""
     with resources.database.reading() as session:
         is_due = health.any_due(session, resources.clock)
     if is_due:
@@ -67,5 +67,5 @@ def sweep_bots(resources: Resources) -> None:
 
 
 def tick(resources: Resources, formats: Sequence[Format] = FORMATS, *, reaps: bool = True) -> None:
-    """Do all that is due, once."""
+    """Run all steps once."""
     steps_of(formats).do(resources, reaps=reaps)

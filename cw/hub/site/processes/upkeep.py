@@ -1,4 +1,4 @@
-"""The chores of a day on a site."""
+"""The daily chores of a site."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cw.hub.site.formats import FORMATS
 
 
 def chores_of(formats: Sequence[Format]) -> Chores:
-    """Return what is deleted each day on a site on which these formats are played."""
+    """Return the daily deletions for a site with these formats."""
     own = {name: chore for format_ in formats for name, chore in format_.chores.items()}
     return {
         "replays": partial(replays.prune, kinds=kinds_of(formats)),
@@ -31,5 +31,5 @@ def chores_of(formats: Sequence[Format]) -> Chores:
 
 
 def keep_in_order(resources: Resources, formats: Sequence[Format] = FORMATS) -> None:
-    """Do the chores of a day once."""
+    """Run the daily chores once."""
     do_chores(resources, chores_of(formats))

@@ -1,4 +1,4 @@
-"""The migrations of the tables: one revision after the other, in `versions/`."""
+"""The migrations of the tables, as consecutive revisions in `versions/`."""
 
 from __future__ import annotations
 
@@ -27,46 +27,46 @@ MOST_NAMED: Final = 5
 """Tables and columns that an error names."""
 
 UPGRADE_LOCK: Final = 0x6375_6875_6264_6200
-"""The number by which those who upgrade a PostgreSQL wait for each other."""
+"""The PostgreSQL advisory lock that serialises upgrades."""
 
 
 @cache
 def head() -> str:
-    """Return the revision that this program needs; they count up from `0001`. Read once."""
+    """Return the revision that this program needs; they count up from `0001`. Cached."""
     return ScriptDirectory(FOLDER).get_current_head() or ""
 
 
 def current(database: Database) -> str | None:
-    """Return the revision that a database is at, None for an empty one."""
+    """Return the revision of a database, or None for an empty one."""
     with database.engine.connect() as connection:
         return revision_of(connection)
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision that a transaction sees, None for an empty database."""
+    """Return the revision that a transaction sees, or None for an empty database."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
 def is_known(revision: str) -> bool:
-    """Return whether a revision is one of this program's."""
+    """Return whether this program knows a revision."""
     return revision in {script.revision for script in ScriptDirectory(FOLDER).walk_revisions()}
 
 
 def upgrade(database: Database) -> None:
-    """Bring a database to the revision of this program; a second one at the same time waits."""
+    """Upgrade a database to this program's revision; a concurrent upgrade waits."""
     with waiting(None), database.writing_engine.begin() as connection:
         upgrade_to(connection, "head")
 
 
 def upgrade_to(connection: Connection, revision: str) -> None:
-    """Bring a database to a revision within a transaction that writes; a second one waits."""
+    """Upgrade a database within a write transaction; a concurrent upgrade waits."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": UPGRADE_LOCK})
     command.upgrade(config_for(connection), revision)
 
 
 def config_for(connection: Connection) -> Config:
-    """Return what Alembic wants to know; env.py takes the connection from it."""
+    """Return Alembic's configuration; env.py takes the connection from it."""
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
@@ -74,20 +74,20 @@ def config_for(connection: Connection) -> Config:
 
 
 def differences(database: Database) -> list[Any]:
-    """Return what differs between the tables of a database and those of this program."""
+    """Return the differences between the tables of a database and those of this program."""
     with database.engine.connect() as connection, catch_warnings():
-        # That SQLite tells nothing of an index on an expression.
+        # Ignore the warning that SQLite cannot reflect an index on an expression.
         filterwarnings("ignore", ".*expression-based index.*")
         context = MigrationContext.configure(connection, opts={"compare_server_default": True})
         return list(compare_metadata(context, Base.metadata))
 
 
 def prepare(database: Database) -> None:
-    """Make a database fit for this program, as far as that may be done unasked.
+    """Prepare a database for this program, as far as that is safe without being asked.
 
-    A file of SQLite is upgraded, after a copy of it was put beside it as FILE.REVISION. Raises
-    UsageError for another database that is not at the revision of this program, and for one that
-    lacks what that revision has.
+    An SQLite file is upgraded after it was copied to FILE.REVISION beside it. Raises UsageError if
+    any other database is not at this program's revision, or if a database lacks tables or columns
+    of its revision.
     """
     at = current(database)
     if at == head():
@@ -103,7 +103,7 @@ def prepare(database: Database) -> None:
 
 
 def demand_tables(database: Database) -> None:
-    """Raise UsageError for a database that lacks a table or a column of this program."""
+    """Raise UsageError if a database lacks a table or a column of this program."""
     lacking = missing(inspect(database.engine))
     if lacking:
         raise UsageError(
@@ -113,7 +113,7 @@ def demand_tables(database: Database) -> None:
 
 
 def copy_sqlite(path: Path, revision: str) -> None:
-    """Copy a database that may be in use, whole or not at all."""
+    """Copy a database that may be in use, completely or not at all."""
     copy = path.with_name(f"{path.name}.{revision}")
     partial = path.with_name(f"{copy.name}.partial")
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as target:

@@ -1,4 +1,4 @@
-"""`python -m cw.hub.store.migrations WORDS`: writes the revision that the tables need."""
+"""`python -m cw.hub.store.migrations WORDS`: writes the migration that the tables need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.hub.store.migrations import config_for, head, upgrade
 
 
 def main(words: str) -> None:
-    """Compare an empty database at the last revision with the tables."""
+    """Generate the migration from the last revision to the current tables."""
     with TemporaryDirectory() as folder:
         database = Database(f"sqlite:///{Path(folder) / 'empty.sqlite'}")
         upgrade(database)

@@ -1,4 +1,4 @@
-"""Run by Alembic: it takes the revisions over the connection that it was given."""
+"""Run by Alembic: applies the revisions over the connection it is given."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from cw.hub.store.tables import Base, Moment
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
-    # SQLite cannot change a column: the table is made anew.
+    # SQLite cannot alter a column: the table is rebuilt.
     render_as_batch=True,
-    # A revision stays what it was, whatever becomes of our types.
+    # A revision must not change when our types do.
     render_item=lambda kind, item, _: (
         "sa.DateTime(timezone=True)" if kind == "type" and isinstance(item, Moment) else False
     ),

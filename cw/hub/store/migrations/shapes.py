@@ -1,4 +1,4 @@
-"""The shapes of tables: what a database lacks, and where it differs, in words."""
+"""Differences between a database and our tables: what is missing, and descriptions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlalchemy import Inspector
 from cw.hub.store.tables import Base
 
 KINDS: Final = ("table", "column", "index", "constraint", "fk")
-"""What Alembic calls the things that may be added or removed, at the end of its words."""
+"""Kinds of things that Alembic adds or removes, as its operation names end."""
 
 
 def missing(inspector: Inspector) -> list[str]:
-    """Return the tables and columns of this program that a database does not have.
+    """Return the tables and columns of this program that a database lacks.
 
-    That asks little, so that every process can ask it at its start.
+    This is cheap enough for every process to check at its start.
     """
     existing = {
         name: {column["name"] for column in columns}
@@ -34,12 +34,12 @@ def missing(inspector: Inspector) -> list[str]:
 
 
 def in_words(differences: Iterable[Any]) -> list[str]:
-    """Return the differences that Alembic has found, each in some words."""
+    """Return descriptions of differences found by Alembic."""
     return [words for difference in differences for words in words_of(difference)]
 
 
 def words_of(difference: Any) -> Iterator[str]:
-    """Give a difference in words; several may come as one list."""
+    """Yield the descriptions of a difference, which may be a list of several."""
     if isinstance(difference, list):
         yield from in_words(difference)
         return
@@ -53,7 +53,7 @@ def words_of(difference: Any) -> Iterator[str]:
 
 
 def name_of(difference: Any) -> str:
-    """Return the name of what is added or removed; of a column with its table."""
+    """Return the name of the thing added or removed; a column comes with its table."""
     thing = difference[-1]
     table = difference[2] if len(difference) == 4 else getattr(thing, "table", None)
     return f"{table}.{thing.name}" if table is not None else str(thing.name)

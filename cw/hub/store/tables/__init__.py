@@ -1,4 +1,4 @@
-"""All tables of the hub. Times are UTC; a column of `Mapped[X | None]` may be null."""
+"""All tables of the hub. Times are UTC; columns of `Mapped[X | None]` are nullable."""
 
 from cw.hub.store.tables.accounts import (
     Friend,

@@ -1,4 +1,4 @@
-"""The tables of accounts: users, their friends, and the tickets that let them in."""
+"""The tables of accounts: users, their friends, and their tickets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TicketKind: TypeAlias = Literal[
 
 
 class User(Base):
-    """An account. One that was deleted keeps its row, its id and, for a while, its username_key."""
+    """An account. A deleted one keeps its row, its id and, for a while, its username_key."""
 
     __tablename__ = "users"
     __table_args__ = (one_of("role", Role), {"sqlite_autoincrement": True})
@@ -52,7 +52,7 @@ class User(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     username: Mapped[Str32 | None]
     username_key: Mapped[Str32 | None] = mapped_column(unique=True)
-    """The username with its case folded: two names that differ in case alone are one."""
+    """The case-folded username: names that differ only in case are equal."""
     display_name: Mapped[Str64 | None]
     email: Mapped[Str254 | None]
     email_verified_at: Mapped[datetime | None]
@@ -62,18 +62,18 @@ class User(Base):
     country: Mapped[Str2 | None]
     born: Mapped[date | None]
     avatar: Mapped[Str64 | None]
-    """The SHA-256 of the picture."""
+    """The SHA-256 of the avatar."""
     bot_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
-    """Whether a mail shall say that a bot of theirs cannot be reached."""
+    """Whether to mail the user when a bot of theirs cannot be reached."""
     host_mails: Mapped[bool] = mapped_column(default=True, server_default=true())
-    """Whether mails shall tell what the hosts of their tournaments announce."""
+    """Whether to mail the user announcements of their tournaments' hosts."""
     locked_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
 
 
 class Friend(Base):
-    """That one user has added another as a friend; it goes one way."""
+    """One user added another as a friend; not mutual."""
 
     __tablename__ = "friends"
 
@@ -83,18 +83,18 @@ class Friend(Base):
 
 
 class PersonalLimit(Base):
-    """That a limit is another one for a person."""
+    """A limit that differs for one person."""
 
     __tablename__ = "personal_limits"
 
     user_id: Mapped[UserId] = mapped_column(primary_key=True)
     name: Mapped[Str32] = mapped_column(primary_key=True)
     most: Mapped[int]
-    """0: it may not be done at all."""
+    """0 forbids it altogether."""
 
 
 class KnownPlace(Base):
-    """A browser or a network from which somebody has logged in, by a digest of it."""
+    """A browser or network from which a user has logged in, stored as a digest."""
 
     __tablename__ = "known_places"
 
@@ -104,18 +104,18 @@ class KnownPlace(Base):
 
 
 class MailCount(Base):
-    """What an address was sent within a day, by a digest of it that nobody else can make."""
+    """Mails to one address within a day; the address is stored as a digest only we can compute."""
 
     __tablename__ = "mail_counts"
 
     address: Mapped[Str64] = mapped_column(primary_key=True)
     sent: Mapped[Json] = mapped_column(JSON, default=list)
-    """Pairs of the kind of a mail and its moment, as ISO 8601."""
+    """Pairs of a mail's kind and its time as ISO 8601."""
     last_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class Mail(Base):
-    """A mail that waits to be sent, or was; its address and its link are found when it is sent."""
+    """A mail, queued or sent; its address and link are looked up when it is sent."""
 
     __tablename__ = "mails"
     __table_args__ = (
@@ -126,30 +126,32 @@ class Mail(Base):
 
     id: Mapped[int] = mapped_column(BIG_KEY, primary_key=True)
     message_id: Mapped[Str80] = mapped_column(unique=True)
-    """The same at each attempt: a server that gets it twice can tell. The link is made of it."""
+    """Constant across attempts, so that a server can detect duplicates. The link is derived from
+    it.
+    """
     kind: Mapped[Str16]
     user_id: Mapped[UserId] = mapped_column(index=True)
     bot_id: Mapped[BotId | None]
-    """The bot that it is about."""
+    """The bot that the mail is about."""
     email: Mapped[Str254 | None]
-    """Where it goes, if not to the address of the account; erased when it is sent."""
+    """The recipient, if not the address of the account; erased when the mail is sent."""
     news_key: Mapped[Str40 | None]
-    """What news it tells: nobody is told the same twice."""
+    """The news it contains: nobody gets the same news twice."""
     words: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    """Its subject and its paragraphs, if it tells news to many; erased when it is sent."""
+    """Subject and paragraphs, if it is news for many; erased when the mail is sent."""
     state: Mapped[MailState] = mapped_column(String(16), default="waiting")
     attempt: Mapped[int] = mapped_column(default=0)
-    """How often somebody has begun to send it."""
+    """Number of attempts to send it."""
     due_at: Mapped[datetime]
-    """When it may be sent; while somebody sends it, when that one counts as gone."""
+    """When it may be sent; while it is being sent, when that sender counts as gone."""
     reason: Mapped[Str80] = mapped_column(default="")
-    """Why the last attempt has failed."""
+    """Why the last attempt failed."""
     created_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
 
 
 class Ticket(Base):
-    """A random string that was handed out: we keep its SHA-256 alone. One used up is deleted."""
+    """A random token that was handed out, stored as its SHA-256. A used one is deleted."""
 
     __tablename__ = "tickets"
 
@@ -161,10 +163,10 @@ class Ticket(Base):
     parent: Mapped[str | None] = mapped_column(
         String(64), ForeignKey("tickets.digest", ondelete="CASCADE"), index=True
     )
-    """The ticket that this session was made from, and ends with."""
+    """The ticket that this session was created from, and ends with."""
     label: Mapped[Str40 | None]
     email: Mapped[Str254 | None]
-    """The address that a link proves, and that its user has from then on."""
+    """The address that a link proves, which then becomes the user's."""
     scopes: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)

@@ -1,4 +1,4 @@
-"""What all tables share: their base, the types of their columns, and the keys of rows."""
+"""Common parts of all tables: their base class, column types and row keys."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
 Json: TypeAlias = Any
-"""A value of JSON; which one, the table says."""
+"""A JSON value; its shape depends on the column."""
 
 
 class Moment(TypeDecorator[datetime]):
-    """A moment in UTC; SQLite stores it without a zone."""
+    """A time in UTC; SQLite stores it without a zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the moment in UTC; raise ValueError for one without a zone."""
+        """Return the time in UTC; raise ValueError if it has no zone."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -39,14 +39,14 @@ class Moment(TypeDecorator[datetime]):
         return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the moment in UTC."""
+        """Return the time in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 BIG_KEY: Final = BigInteger().with_variant(Integer, "sqlite")
-"""A key that counts up by itself; SQLite does so for its own integers alone, which are as long."""
+"""An autoincrementing key; SQLite supports that only for INTEGER, which is as large."""
 
 Str2 = Annotated[str, mapped_column(String(2))]
 
@@ -94,7 +94,7 @@ MatchId = Annotated[int, mapped_column(BIG_KEY, ForeignKey("matches.id"))]
 
 
 class Base(DeclarativeBase):
-    """Base of all tables of the hub."""
+    """Base class of all tables of the hub."""
 
     metadata = MetaData(
         naming_convention={
@@ -109,6 +109,6 @@ class Base(DeclarativeBase):
 
 
 def one_of(column: str, choices: Any) -> CheckConstraint:
-    """Return the rule that a column has one of the values of a `Literal`."""
+    """Return the constraint that a column has one of the values of a `Literal`."""
     values = ", ".join(f"'{value}'" for value in get_args(choices))
     return CheckConstraint(f"{column} IN ({values})", name=column)

@@ -1,4 +1,4 @@
-"""The tables of bots and of the programs that were uploaded for them."""
+"""The tables of bots and of their uploaded programs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ProgramUse: TypeAlias = Literal["match", "test"]
 
 
 class Bot(Base):
-    """A program that plays one game, under a name; it belongs to a user or to a team."""
+    """A named program that plays one game; it belongs to a user or a team."""
 
     __tablename__ = "bots"
     __table_args__ = (
@@ -68,16 +68,16 @@ class Bot(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     bot_id: Mapped[Str10] = mapped_column(unique=True)
-    """`b_` and 8 hexadecimal digits: its name outside of the database."""
+    """`b_` and 8 hexadecimal digits: its public id."""
     game: Mapped[Str32]
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
     team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id"), unique=True)
     name: Mapped[Str32]
     name_key: Mapped[Str64]
-    """The name with its case folded."""
+    """The case-folded name."""
     kind: Mapped[BotKind] = mapped_column(String(16))
     endpoint: Mapped[Str500]
-    """The address of a `url`, the strategy of a `builtin`; "" for a program."""
+    """The URL of a `url`, the strategy of a `builtin`; "" for a program."""
     description: Mapped[Str500] = mapped_column(default="")
     settings: Mapped[Json] = mapped_column(JSON, default=dict)
     secret: Mapped[bytes | None]
@@ -87,11 +87,11 @@ class Bot(Base):
     status: Mapped[BotStatus] = mapped_column(String(16), default="PENDING")
     reason: Mapped[Str500] = mapped_column(default="")
     check_due_at: Mapped[datetime | None]
-    """Null: no sweep asks it."""
+    """Null: no sweep checks it."""
     checked_at: Mapped[datetime | None]
     healthy_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
-    """In a row."""
+    """Consecutive failures."""
     failures_total: Mapped[int] = mapped_column(default=0)
     protocol_ok: Mapped[bool] = mapped_column(default=False)
     checks: Mapped[Json] = mapped_column(JSON, default=list)
@@ -100,9 +100,9 @@ class Bot(Base):
 
 
 class BotVersion(Base):
-    """A program that was uploaded for a bot; its bytes are in the object store.
+    """A program uploaded for a bot; its bytes are in the object store.
 
-    Nothing of it changes but for what its one check has come to.
+    It is immutable except for the result of its single check.
     """
 
     __tablename__ = "bot_versions"
@@ -114,33 +114,33 @@ class BotVersion(Base):
     sha256: Mapped[Str64]
     size: Mapped[Big]
     language: Mapped[Str16] = mapped_column(default="", server_default=text("''"))
-    """As kits name it; "" for one that is not known."""
+    """As kits name it; "" if unknown."""
     note: Mapped[Str120] = mapped_column(default="", server_default=text("''"))
-    """What its author says of it, in a line."""
+    """One line by its author."""
     state: Mapped[VersionState] = mapped_column(String(16))
     log: Mapped[Long] = mapped_column(default="")
     """The names of its files."""
     checks: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    """The steps of its check; null until it was checked."""
+    """The steps of its check; null until checked."""
     created_at: Mapped[datetime]
 
 
 class BotActivation(Base):
-    """That a version of a bot was made the one that plays."""
+    """An activation: a version of a bot became the one that plays."""
 
     __tablename__ = "bot_activations"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     bot_id: Mapped[BotId] = mapped_column(index=True)
     number: Mapped[int]
-    """Of the version."""
+    """The number of the version."""
     at: Mapped[datetime]
 
 
 class ProgramCheck(Base):
-    """A check of a program that a worker has taken: it runs, or waits for its share of the places.
+    """A program check claimed by a worker: running, or waiting for its share of the program slots.
 
-    Its row is deleted at its end.
+    The row is deleted when the check ends.
     """
 
     __tablename__ = "program_checks"
@@ -149,25 +149,25 @@ class ProgramCheck(Base):
     worker: Mapped[str | None] = mapped_column(String(80))
     """Null while it waits."""
     sent_at: Mapped[datetime | None]
-    """When its last message was sent; null if it is to be sent again."""
+    """When its last message was sent; null if it must be sent again."""
 
 
 class LastProgram(Base):
-    """The one row that says what was begun last of all that runs programs.
+    """The single row that records which kind of program run started last.
 
-    Whoever begins something locks it, so that two workers do not take the same place.
+    Whoever starts a run locks it, so that two workers do not take the same program slot.
     """
 
     __tablename__ = "last_program"
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     kind: Mapped[ProgramUse | None] = mapped_column(String(16))
-    """Null before anything was begun."""
+    """Null until the first start."""
     accounts: Mapped[Json] = mapped_column(JSON, default=list)
 
 
 class Comparison(Base):
-    """Matches of two versions of a program, or of one against a built-in strategy."""
+    """Matches between two versions of a program, or one version and a built-in strategy."""
 
     __tablename__ = "comparisons"
     __table_args__ = (
@@ -188,22 +188,22 @@ class Comparison(Base):
     new: Mapped[int]
     """The number of the version that may be stronger."""
     old: Mapped[int | None]
-    """That of the version that it is compared with; null for a built-in strategy."""
+    """The number of the version it is compared with; null for a built-in strategy."""
     strategy: Mapped[Str40] = mapped_column(default="")
-    """The built-in strategy that it is compared with; "" for a version."""
+    """The built-in strategy it is compared with; "" for a version."""
     state: Mapped[ComparisonState] = mapped_column(String(16), default="running")
     decision: Mapped[Decision | None] = mapped_column(String(16))
-    """Null until there is one."""
+    """Null until decided."""
     reason: Mapped[Str120] = mapped_column(default="")
     """Why it was stopped."""
     planned: Mapped[int] = mapped_column(default=0)
-    """Pairs that are planned, or over; those of a comparison are counted from 0."""
+    """Pairs planned so far, finished ones included; pairs are numbered from 0."""
     pairs: Mapped[int] = mapped_column(default=0)
-    """Pairs that are over and count, in their order."""
+    """Finished pairs that count, in order."""
     total: Mapped[float] = mapped_column(default=0.0)
-    """The sum of their scores."""
+    """Sum of the scores of the counted pairs."""
     squares: Mapped[float] = mapped_column(default=0.0)
-    """The sum of the squares of their scores."""
+    """Sum of the squares of those scores."""
     wins: Mapped[int] = mapped_column(default=0)
     losses: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]

@@ -1,4 +1,4 @@
-"""The tables of competitions, whatever their format."""
+"""The tables of competitions of any format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cw.hub.store.tables.base import (
 )
 
 CompetitionState: TypeAlias = Literal["draft", "planned", "running", "paused", "over"]
-"""Nobody sees a draft; everybody sees one that is planned, which begins by itself."""
+"""A draft is hidden; a planned competition is public and starts by itself."""
 
 
 class Competition(Base):
@@ -50,20 +50,20 @@ class Competition(Base):
     seed: Mapped[Big]
     state: Mapped[CompetitionState] = mapped_column(String(16), default="draft")
     last_seq: Mapped[Big] = mapped_column(default=0)
-    """The highest `matches.seq` that was given."""
+    """The highest `matches.seq` assigned so far."""
     revision: Mapped[int] = mapped_column(default=0)
-    """Rises with every change that its pages show: their ETag."""
+    """Increases with every change visible on its pages; used as their ETag."""
     created_at: Mapped[datetime]
     description: Mapped[Long] = mapped_column(default="", server_default=text("''"))
     """Markdown."""
     zone: Mapped[Str64] = mapped_column(default="UTC", server_default=text("'UTC'"))
-    """The time zone, as in the tz database, in which its hosts enter times."""
+    """The time zone (tz database name) in which its hosts enter times."""
     picture: Mapped[Str64 | None]
-    """The SHA-256 of what stands for it in lists and links."""
+    """The SHA-256 of the picture shown in lists and links."""
 
 
 class CompetitionHost(Base):
-    """That a person leads a competition."""
+    """A host of a competition."""
 
     __tablename__ = "competition_hosts"
 
@@ -73,7 +73,7 @@ class CompetitionHost(Base):
 
 
 class Invitation(Base):
-    """The link by which people come to a competition and form teams."""
+    """The link by which people join a competition and form teams."""
 
     __tablename__ = "invitations"
 
@@ -83,24 +83,24 @@ class Invitation(Base):
     most_teams: Mapped[int]
     """Further teams wait."""
     most_members: Mapped[int]
-    """People of one team."""
+    """Maximum size of a team."""
     created_at: Mapped[datetime]
 
 
 class Guest(Base):
-    """An address that a host has imported, to be sent the invitation."""
+    """An address imported by a host, to receive the invitation."""
 
     __tablename__ = "guests"
 
     competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
     email: Mapped[Str254] = mapped_column(primary_key=True)
     team: Mapped[Str40] = mapped_column(default="")
-    """The name of the team that the list proposes; "" for none."""
+    """The team name proposed by the list, or ""."""
     added_at: Mapped[datetime]
 
 
 class Event(Base):
-    """What happens in a competition at its time: something announced, something applied."""
+    """A scheduled event of a competition: something announced or applied."""
 
     __tablename__ = "events"
     __table_args__ = (Index(None, "competition_id", "at"),)

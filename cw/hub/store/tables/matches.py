@@ -1,4 +1,4 @@
-"""The tables of matches: who plays what, the games of a match, and the maps."""
+"""The tables of matches, their seats and games, and of maps."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MatchState: TypeAlias = Literal["queued", "in_progress", "interrupted", "done", 
 
 
 class Match(Base):
-    """One row for ever: who plays what, why, and how it ended."""
+    """A match, kept for ever: who plays what, why, and how it ended."""
 
     __tablename__ = "matches"
     __table_args__ = (
@@ -53,12 +53,12 @@ class Match(Base):
 
     id: Mapped[int] = mapped_column(BIG_KEY, primary_key=True)
     match_id: Mapped[Str10] = mapped_column(unique=True)
-    """`m_` and 8 hexadecimal digits: its name outside of the database."""
+    """`m_` and 8 hexadecimal digits: its public id."""
     competition_id: Mapped[CompetitionId | None]
     kind: Mapped[Str16]
-    """The format that it is played for, or `practice`."""
+    """The format it is played for, or `practice`."""
     key: Mapped[Str120]
-    """What was planned: planning the same twice makes one row."""
+    """What was planned; makes planning idempotent."""
     game: Mapped[Str32]
     players: Mapped[int]
     options: Mapped[Json] = mapped_column(JSON, default=dict)
@@ -67,29 +67,29 @@ class Match(Base):
     level: Mapped[float | None]
     round_id: Mapped[RoundId | None] = mapped_column(index=True)
     sequence: Mapped[int | None]
-    """The place in the order of a ladder's round."""
+    """Its position in the order of a ladder's round."""
     state: Mapped[MatchState] = mapped_column(String(16), default="queued")
     attempt: Mapped[int] = mapped_column(default=0)
     troubles: Mapped[int] = mapped_column(default=0)
-    """Attempts that ended by a fault of ours."""
+    """Attempts that failed through our fault."""
     worker: Mapped[Str80 | None]
     lease_until: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     turn: Mapped[int] = mapped_column(default=0)
-    """How far the attempt has come."""
+    """The turn that the attempt has reached."""
     at: Mapped[datetime]
     """When it was planned, or is due."""
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     reason: Mapped[Str40 | None]
     request_id: Mapped[str | None] = mapped_column(String(LONGEST_ID), default=present_id)
-    """Of the request, or of the tick, that has planned it: the log tells the rest."""
+    """The id of the request or tick that planned it, for finding its log lines."""
     seq: Mapped[Big | None]
     """1, 2, 3 ... without gaps: the order in which rated results were applied."""
 
 
 class MatchParticipant(Base):
-    """Who sat at a slot of a match, and what came of it."""
+    """A seat of a match, and its result."""
 
     __tablename__ = "match_participants"
     __table_args__ = (
@@ -102,11 +102,11 @@ class MatchParticipant(Base):
     bot_id: Mapped[BotId | None]
     name: Mapped[Str40]
     spec: Mapped[Str120 | None]
-    """`builtin:NAME` or `program:`, where no row of `bots` stands behind it."""
+    """`builtin:NAME` or `program:` for a participant without a row in `bots`."""
     endpoint: Mapped[Str500 | None]
-    """The address of a web service that got another one after the match was planned."""
+    """The address of a web service whose address changed after the match was planned."""
     version: Mapped[int | None]
-    """The number of the version of a program that played, once the match was claimed."""
+    """The number of the program version that played, once the match was claimed."""
     rank: Mapped[int | None]
     score: Mapped[float | None]
     points: Mapped[float | None]
@@ -128,7 +128,7 @@ class Battle(Base):
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     options: Mapped[Json] = mapped_column(JSON, default=dict)
     first_slot: Mapped[int]
-    """The slot that had the first seat."""
+    """The slot in the first seat."""
     reason: Mapped[Str40]
     ranks: Mapped[Json] = mapped_column(JSON)
     scores: Mapped[Json] = mapped_column(JSON)
@@ -141,7 +141,7 @@ class Battle(Base):
 
 
 class Map(Base):
-    """A map that matches are played on; its body is in the object store."""
+    """A map; its body is in the object store."""
 
     __tablename__ = "maps"
 

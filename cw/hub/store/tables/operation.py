@@ -1,4 +1,4 @@
-"""The tables of the hub itself: its workers, and what was done that must be accounted for."""
+"""The tables of the hub itself: its processes, counts, and the audit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cw.hub.store.tables.base import (
 
 
 class Worker(Base):
-    """A process that plays matches; it lives if it was seen within a minute."""
+    """A process that plays matches; alive if seen within the last minute."""
 
     __tablename__ = "workers"
 
@@ -39,7 +39,7 @@ class Worker(Base):
 
 
 class Heartbeat(Base):
-    """A role of a process, and how it does; it lives if it was seen within a minute."""
+    """A role of a process, and its status; alive if seen within the last minute."""
 
     __tablename__ = "heartbeats"
 
@@ -54,7 +54,7 @@ class Heartbeat(Base):
 
 
 class Mark(Base):
-    """A moment that the site notes by a name, such as that of its last tick."""
+    """A named timestamp of the site, such as that of its last tick."""
 
     __tablename__ = "marks"
 
@@ -63,7 +63,7 @@ class Mark(Base):
 
 
 class Count(Base):
-    """How often something has happened to the processes of the site."""
+    """How often an event has occurred in the processes of the site."""
 
     __tablename__ = "counts"
 
@@ -72,7 +72,7 @@ class Count(Base):
 
 
 class Audit(Base):
-    """What somebody did that must be accounted for; a trigger refuses to change or delete it."""
+    """An audited action; a trigger refuses to change or delete the row."""
 
     __tablename__ = "audit"
     __table_args__ = (Index(None, "competition_id", "at"), Index(None, "object", "at"))

@@ -32,21 +32,21 @@ class Rating(Base):
     crash_streak: Mapped[int] = mapped_column(default=0)
     last_match_at: Mapped[datetime | None]
     playing_id: Mapped[MatchId | None] = mapped_column(index=True)
-    """The open match that holds the bot."""
+    """The open match that the bot is reserved for."""
 
 
 class RatingTotal(Base):
-    """How often a bot has won: a summary that can be made anew from the matches."""
+    """A summary of how often a bot has won, which can be rebuilt from the matches."""
 
     __tablename__ = "rating_totals"
-    # Its key is most of a row: SQLite keeps the rows in the order in which ranges are summed up.
+    # The key is most of the row: SQLite stores rows in the order in which ranges are summed.
     __table_args__ = {"sqlite_with_rowid": False}  # noqa: RUF012 - as SQLAlchemy has it
 
     competition_id: Mapped[CompetitionId] = mapped_column(primary_key=True)
     players: Mapped[int] = mapped_column(primary_key=True)
-    """The number of players of the matches; 0 for all."""
+    """Number of players of the matches; 0 for any number."""
     day: Mapped[int] = mapped_column(primary_key=True)
-    """Days since 1970 in UTC; 0 for ever."""
+    """Days since 1970 in UTC; 0 for all time."""
     bot_id: Mapped[BotId] = mapped_column(primary_key=True, index=True)
     games: Mapped[int] = mapped_column(default=0)
     wins: Mapped[int] = mapped_column(default=0)

@@ -1,4 +1,4 @@
-"""The tables of tournaments: teams in groups, which play rounds."""
+"""The tables of tournaments: teams in groups that play rounds."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from cw.hub.store.tables.base import (
 GroupKind: TypeAlias = Literal["public", "internal", "final"]
 
 EntryStatus: TypeAlias = Literal["playing", "waiting", "removed", "withdrawn", "disqualified"]
-"""A team that is `waiting` has no room yet; one that was `removed` is back when that is undone."""
+"""A `waiting` team has no place yet; a `removed` one returns if its removal is undone."""
 
 
 class Group(Base):
-    """The teams of a ladder that play each other."""
+    """Teams of a ladder that play each other."""
 
     __tablename__ = "groups"
     __table_args__ = (UniqueConstraint("competition_id", "slug"),)
@@ -54,7 +54,7 @@ class Group(Base):
 
 
 class Team(Base):
-    """A name in a ladder; whoever holds its token acts for it."""
+    """A team name in a ladder; whoever holds its token acts for it."""
 
     __tablename__ = "teams"
     __table_args__ = (
@@ -67,18 +67,18 @@ class Team(Base):
     slug: Mapped[Str32]
     name: Mapped[Str40]
     name_key: Mapped[Str80]
-    """The name with its case folded, which may make it longer."""
+    """The case-folded name; case folding may lengthen it."""
     out_of_competition: Mapped[bool] = mapped_column(default=False)
     machine: Mapped[Str120 | None]
     ssh_key: Mapped[Long | None]
     removed_at: Mapped[datetime | None]
-    """When its host removed it; for an hour that can be undone."""
+    """When its host removed it; the removal can be undone for an hour."""
     code: Mapped[Str16 | None]
-    """What its captain gives to those who shall join; None for a team without an account."""
+    """The captain's code for new members; null for a team without an account."""
 
 
 class TeamMember(Base):
-    """That a person is in a team: in one of each competition."""
+    """A person's membership of a team: one per competition."""
 
     __tablename__ = "team_members"
 
@@ -90,7 +90,7 @@ class TeamMember(Base):
 
 
 class Entry(Base):
-    """That a team plays in a group; a finalist has two."""
+    """A team's entry in a group; a finalist has two."""
 
     __tablename__ = "entries"
 
@@ -103,7 +103,7 @@ class Entry(Base):
 
 
 class Round(Base):
-    """A round of a group; at most one of a group is open."""
+    """A round of a group; at most one per group is open."""
 
     __tablename__ = "rounds"
     __table_args__ = (
@@ -128,7 +128,7 @@ class Round(Base):
 
 
 class RoundScore(Base):
-    """What a team has made of a round: written once, when the round ends."""
+    """A team's score in a round, written once, when the round ends."""
 
     __tablename__ = "round_scores"
 

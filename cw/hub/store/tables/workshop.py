@@ -1,4 +1,4 @@
-"""The tables of the workshop: drafts, and what workers do with them."""
+"""The tables of the workshop: drafts, and worker tasks on them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TaskState: TypeAlias = Literal["queued", "running", "done", "stopped", "lost"]
 
 
 class DraftFile(Base):
-    """A file of the program that a person writes for a game, as it was typed last."""
+    """A file of a person's draft for a game, as last typed."""
 
     __tablename__ = "draft_files"
 
@@ -37,16 +37,16 @@ class DraftFile(Base):
     name: Mapped[Str120] = mapped_column(primary_key=True)
     text: Mapped[Long]
     digest: Mapped[Str64]
-    """The SHA-256 of its bytes, in hexadecimal digits."""
+    """The hexadecimal SHA-256 of its bytes."""
     size: Mapped[int]
     """In bytes."""
     changed_at: Mapped[datetime]
 
 
 class WorkshopTask(Base):
-    """What a worker does with a draft as it was when that was asked for.
+    """A worker's task on a draft, as the draft was when the task was requested.
 
-    A person has one of each kind for a game: the next one takes the place of the one before.
+    A person has one task of each kind per game; a new one replaces it.
     """
 
     __tablename__ = "workshop_tasks"
@@ -62,37 +62,37 @@ class WorkshopTask(Base):
             postgresql_where=text("state = 'running'"),
         ),
         Index(None, "state", "id"),
-        # No number is used again: a worker may still hold that of a task that was replaced.
+        # No id is reused: a worker may still hold that of a replaced task.
         {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(BIG_KEY, primary_key=True)
-    """In the order in which tasks were asked for."""
+    """In the order of the requests."""
     user_id: Mapped[UserId]
     game: Mapped[Str40]
     kind: Mapped[TaskKind] = mapped_column(String(16))
     state: Mapped[TaskState] = mapped_column(String(16), default="queued")
     request: Mapped[Json] = mapped_column(JSON)
-    """Against whom, in which seat, about which turn: as the kind needs it."""
+    """Opponent, seat, turn: as the kind needs."""
     digest: Mapped[Str64]
-    """Of the files of the draft."""
+    """The digest of the draft's files."""
     source: Mapped[bytes | None]
     """The files as a zip; null once the task is over."""
     report: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    """What the page is told of it; null before its worker has told anything."""
+    """The report for the page; null until its worker sends one."""
     cause: Mapped[Str200] = mapped_column(default="")
-    """Why it ended before it was done; "" if it did not."""
+    """Why it ended early; "" if it did not."""
     worker: Mapped[Str120] = mapped_column(default="")
     created_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
-    """When the last message was sent by which a worker learns of it."""
+    """When its last message to the workers was sent."""
     beat_at: Mapped[datetime | None]
-    """When its worker was last heard of."""
+    """The last heartbeat of its worker."""
     ended_at: Mapped[datetime | None]
 
 
 class WorkshopPiece(Base):
-    """A piece of what a task tells beside `report`: lines of a match, turns, a replay."""
+    """A piece of a task's output besides `report`: lines of a match, turns, a replay."""
 
     __tablename__ = "workshop_pieces"
 
@@ -101,7 +101,7 @@ class WorkshopPiece(Base):
     )
     kind: Mapped[Str16] = mapped_column(primary_key=True)
     first: Mapped[int] = mapped_column(primary_key=True)
-    """The first number that it tells of: of a line, a turn or a match."""
+    """The number of its first line, turn or match."""
     last: Mapped[int]
     data: Mapped[bytes]
-    """Packed."""
+    """Compressed."""

@@ -1,1 +1,1 @@
-"""Daily games over time: those of a month, and how a person and a bot have fared in them."""
+"""Daily games over time: the games of a month, and the history of players and bots."""

@@ -1,4 +1,4 @@
-"""How a bot of End of Codes has behaved in a game, in the words that its owner reads."""
+"""Descriptions of an End of Codes bot's behaviour in a game, for its owner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNSEATED: Final = "There was no seat for your bot in the last game"
 KILLED: Final = " and your creatures were killed by the grader"
 
 LARGEST: Final = {"game": "64 KiB", "round": "256 KiB"}
-"""What an answer may have, by its request."""
+"""Maximum size of an answer, by request."""
 
 LEFT_OUT: Final = "left out a key: expected {expected}, got {actual}"
 WORDS: Final[Mapping[str, str]] = {
@@ -44,11 +44,11 @@ WORDS: Final[Mapping[str, str]] = {
     "intent_dead_creature": "gave an intent for a dead creature: {actual}",
     "intent_duplicate": "gave an intent for the same creature twice: {actual}",
 }
-"""What a bot did, by the name of the error without its request."""
+"""What a bot did, by error name without the request."""
 
 
 def sentence(behaviour: Behaviour | None) -> str:
-    """Return how a bot behaved in the last game; None is for one that took no part."""
+    """Describe a bot's behaviour in the last game; None: it took no part."""
     if behaviour is None:
         return ABSENT
     if behaviour.report is None:

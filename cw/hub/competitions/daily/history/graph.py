@@ -1,4 +1,4 @@
-"""The graph of a player's ranks: its periods, and its points."""
+"""The graph of a player's ranks: its points and periods."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ALWAYS: Final = (DEFAULT, "all")
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A graph as a page begins with it."""
+    """A graph as initially shown."""
 
     points: Sequence[Point]
-    """Of the last 10 days."""
+    """Points of the last 10 days."""
     periods: Mapping[str, str]
-    """Those that can be chosen."""
+    """The selectable periods."""
 
 
 def graph_of(session: Any, game: str, user_id: int) -> Graph:
@@ -34,7 +34,7 @@ def graph_of(session: Any, game: str, user_id: int) -> Graph:
 
 
 def offered(first: datetime | None, now: datetime) -> dict[str, str]:
-    """Return the periods that can be chosen: those that a player has been there for."""
+    """Return the selectable periods: those for which a player has been active long enough."""
     return {
         name: words
         for name, (words, length) in PERIODS.items()

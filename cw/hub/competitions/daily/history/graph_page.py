@@ -1,4 +1,4 @@
-"""The points of the graph of a player's ranks, for the script of the pages that show it."""
+"""The points of a player's rank graph, as fetched by scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Daily games over time: the games of a month, and how a person and a bot have fared."""
+"""Daily games over time: the games of a month, and the history of players and bots."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MATCHES, _SEATS = Match.__table__, MatchParticipant.__table__
 
 
 def month(session: Session, facts: CompetitionFacts, first: date) -> dict[date, list[Game]]:
-    """Return the shown games of a month by their days, which are those of the zone."""
+    """Return the shown games of a month by day, in the competition's time zone."""
     due = daily.read_settings(facts.settings).due
     begin = datetime.combine(first, time(), due.zone)
     end = datetime.combine((first + timedelta(days=32)).replace(day=1), time(), due.zone)
@@ -38,7 +38,7 @@ def month(session: Session, facts: CompetitionFacts, first: date) -> dict[date, 
 
 
 class Point(NamedTuple):
-    """A game that somebody has played, in a graph."""
+    """A game that a user played, as a point of a graph."""
 
     match: str
     at: datetime
@@ -53,7 +53,7 @@ _COMPETITION: Final = (
 )
 _THEIRS: Final = select(_BOTS.c.id).where(_BOTS.c.user_id == bindparam("user")).scalar_subquery()
 
-# Asked with a join, SQLite would look at all participants of each game.
+# With a join, SQLite would read all participants of each game.
 _BEST: Final = (
     select(func.min(_SEATS.c.rank))
     .where(_SEATS.c.match_id == _MATCHES.c.id, _SEATS.c.bot_id.in_(_THEIRS))
@@ -110,27 +110,27 @@ BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def points(session: Session, game: str, user_id: int, since: datetime = BEGINNING) -> list[Point]:
-    """Return the shown games of a user since a moment, the first first, each with the best rank."""
+    """Return the shown games of a user since a moment, oldest first, each with the best rank."""
     values = {"game": game, "user": user_id, "since": since}
     return [Point(*row) for row in session.execute(POINTS, values)]
 
 
 def first_played(session: Session, game: str, user_id: int) -> datetime | None:
-    """Return when a user's first shown game was, None before it."""
+    """Return when a user's first shown game took place, or None."""
     query: datetime | None = session.scalar(FIRST, {"game": game, "user": user_id})
     return query
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How a bot has behaved in a game."""
+    """A bot's behaviour in a game."""
 
     match_id: str
     at: datetime
     rank: int | None
-    """None for a bot that was not admitted."""
+    """None if the bot was not admitted."""
     report: Mapping[str, Any] | None
-    """Its first problem, None for none."""
+    """Its first problem, or None."""
     died: int | None
 
 
@@ -145,7 +145,7 @@ BEHAVIOURS: Final = (
 
 
 def behaviours(session: Session, user_id: int) -> list[Behaviour]:
-    """Return how the bot of a user behaved in its last shown games, the latest first."""
+    """Return the behaviour of a user's bot in its last shown games, latest first."""
     return [
         Behaviour(match, at, rank, faults[0] if faults else None, stats.get("died"))
         for match, at, rank, faults, stats in session.execute(BEHAVIOURS, {"user": user_id})
@@ -153,6 +153,6 @@ def behaviours(session: Session, user_id: int) -> list[Behaviour]:
 
 
 def last_rank(session: Session, user_id: int) -> int | None:
-    """Return a user's rank in the last daily game of End of Codes, None for who did not play."""
+    """Return a user's rank in the last daily game of End of Codes, or None if they did not play."""
     rank: int | None = session.scalar(LAST_RANK, {"game": GAME, "user": user_id})
     return rank

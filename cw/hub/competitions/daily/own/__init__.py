@@ -1,1 +1,1 @@
-"""The bot of End of Codes of the player who asks: its pages."""
+"""The pages of the current user's End of Codes bot."""

@@ -1,4 +1,4 @@
-"""Bot settings: the one bot that a player has of End of Codes, and what it did."""
+"""Bot settings: a player's single End of Codes bot, and its behaviour in games."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ LONGEST: Final = 500
 FORMS: Final = ("urlencoded", "multipart")
 OFTEN: Final = parse("10 per minute")
 ONCE: Final = parse("1 per 5 second")
-"""How often a bot is asked: while the job waits in the queue, nothing is known of it yet."""
+"""Rate of probes per bot; a probe that still waits in the queue is not on record yet."""
 
 
 def is_bot_base(url: str) -> bool:
-    """Return whether a text is a bot base as the game's document defines it."""
+    """Return whether a text is a valid bot base, as the game's document defines it."""
     try:
         return check_base(url) == url
     except UsageError:
@@ -49,7 +49,7 @@ def is_bot_base(url: str) -> bool:
 
 
 class BotSettingsForm(Form):
-    """Where the bot is, and how it is asked."""
+    """The address of the bot, and the encoding of requests to it."""
 
     endpoint = StringField(
         "Bot URL:",
@@ -63,14 +63,14 @@ class BotSettingsForm(Form):
         ],
         filters=[stripped],
     )
-    # The stubs of the library do not know choices that are plain texts.
+    # The library's stubs do not accept choices that are plain strings.
     form = SelectField("Form encoding", choices=list(FORMS), default=FORMS[0])  # type: ignore[arg-type]
 
 
 @routes.get("")
 @players_only
 def page() -> ResponseReturnValue:
-    """Show the bot of the player, and let it be asked."""
+    """Show the player's bot, and probe it."""
     bot = own_bot()
     probe(bot)
     data = MultiDict({"endpoint": "" if bot.kind == "builtin" else bot.endpoint, "form": bot.form})
@@ -78,7 +78,7 @@ def page() -> ResponseReturnValue:
 
 
 def probe(bot: GraderBot) -> None:
-    """Let a bot be asked, unless it was just now, or is too often."""
+    """Probe a bot, unless it was probed just now or too often."""
     hub = resources()
     is_fresh = bot.checked_at is not None and hub.clock() - bot.checked_at < FRESH
     if bot.kind != "url" or not bot.endpoint or is_fresh:
@@ -91,9 +91,9 @@ def probe(bot: GraderBot) -> None:
 
 
 def send_probe(bot: GraderBot) -> None:
-    """Send the probe of a bot, unless its host was asked too often, or others are not done.
+    """Enqueue a probe, unless its host gets too many requests or earlier probes are unfinished.
 
-    For who has not confirmed an e-mail address that is the first one alone.
+    Without a confirmed e-mail address, a user gets only the first probe.
     """
     hub = resources()
     owner = asking.owner_named(player().user_id)
@@ -108,7 +108,7 @@ def send_probe(bot: GraderBot) -> None:
 
 
 def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
-    """Return the page with the form as it was filled."""
+    """Return the page with the submitted form."""
     hub = resources()
     with hub.database.reading() as reading:
         competition = rankings.competition_of(reading, GAME)
@@ -133,21 +133,21 @@ def show(bot: GraderBot, form: BotSettingsForm, errors: dict[str, str]) -> str:
 
 
 def key_of(bot: GraderBot) -> str:
-    """Return the key that a bot is told."""
+    """Return the key sent to a bot."""
     return (
         "" if bot.secret is None else resources().sealer.open(bot.secret, bot.secret_row).decode()
     )
 
 
 def checked_at(bot: GraderBot) -> str:
-    """Return when a bot was asked last, for scripts."""
+    """Return the time of a bot's last probe, for scripts."""
     return "" if bot.checked_at is None else machine_time(bot.checked_at)
 
 
 @routes.post("")
 @players_only
 def save() -> ResponseReturnValue:
-    """Keep address and encoding, whatever the bot says, and let it be asked."""
+    """Save address and encoding, whatever the bot answers, and probe the bot."""
     bot = own_bot()
     form = BotSettingsForm(request.form)
     if not form.validate():
@@ -177,7 +177,7 @@ def renew() -> ResponseReturnValue:
 @routes.get("/probe")
 @players_only_json
 def last_probe() -> Response:
-    """Return what the bot has said last, for the script of the page; 304 if that is known."""
+    """Return the result of the last probe for the page's script, or 304 if unchanged."""
     bot = own_bot()
     answer = jsonify(
         standing=bot.standing,

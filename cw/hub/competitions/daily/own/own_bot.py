@@ -1,4 +1,4 @@
-"""The one bot of End of Codes of the player who asks, and the family of its pages."""
+"""The current user's End of Codes bot, and the family of its pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ family: Final = Blueprint("bot_settings", __name__, url_prefix="/bots/end-of-cod
 
 
 def own_bot() -> GraderBot:
-    """Return the bot of the player; the first time it is made."""
+    """Return the player's bot; create it on first use."""
     hub, user = resources(), player()
     with hub.database.reading() as reading:
         bot = grader_bots.find(reading, user.user_id)

@@ -1,4 +1,4 @@
-"""The program that plays for a player in End of Codes, in place of a web service: its versions."""
+"""The program that plays End of Codes for a player instead of a web service, and its versions."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from cw.hub.players.packages import Package
 
 
 def author_of(bot: GraderBot) -> Author:
-    """Return the bot of the player who asks as the author of its versions."""
+    """Return the current user's bot as the author of its versions."""
     return Author(bot.id, bot.bot_id, player().username, url, url_for("bot_settings.page"))
 
 
 def url(name: str, **more: Any) -> str:
-    """Return the address of what the player does with versions."""
+    """Return the address of an action on versions."""
     return url_for(f"bot_settings.{name}", **more)
 
 
 @family.post("/upload")
 @players_only
 def upload() -> ResponseReturnValue:
-    """Save a version of the program, which is the player's bot from now on."""
+    """Save a version of the program, which becomes the player's bot."""
     why = why_off(resources().settings) or (UNCONFIRMED if must_confirm() else "")
     if why:
         abort(409, why)
@@ -60,7 +60,7 @@ def upload() -> ResponseReturnValue:
 
 
 def save(bot: GraderBot, package: Package, note: str) -> int:
-    """Make a bot a program, and save a version of it; return its number."""
+    """Turn a bot into a program, and save a version of it; return its number."""
     hub = resources()
     new = uploads.stored(hub.objects, bot.bot_id, package, note)
     with hub.database.writing() as writing:
@@ -71,7 +71,7 @@ def save(bot: GraderBot, package: Package, note: str) -> int:
 @family.post("/use-version")
 @players_only
 def use_version() -> ResponseReturnValue:
-    """Let an earlier version play."""
+    """Switch to an earlier version."""
     bot, hub = own_bot(), resources()
     try:
         number = uploads.number_sent()
@@ -90,26 +90,26 @@ def use_version() -> ResponseReturnValue:
 @family.get("/version/<int:number>.zip")
 @players_only
 def version_file(number: int) -> Response:
-    """Return a version of the program, to its author alone."""
+    """Return a version of the program, only to its author."""
     return answers.file(author_of(own_bot()), number)
 
 
 @family.get("/compare")
 @players_only
 def compare() -> ResponseReturnValue:
-    """Show what differs between two versions of the program, to its author alone."""
+    """Show the difference between two versions of the program, only to its author."""
     return answers.comparison(author_of(own_bot()))
 
 
 def view_of(bot: GraderBot) -> BotView:
-    """Return a bot as the pages of bots have it."""
+    """Return a bot in the form that bot pages use."""
     with resources().database.reading() as reading:
         view = bot_views.find_by_id(reading, bot.bot_id)
     return view or abort(404, "There is no such bot.")
 
 
 def part(bot: GraderBot) -> Markup:
-    """Return what the page of a bot shows its author of the versions of its program."""
+    """Return the version section of a bot's page, for its author."""
     with resources().database.reading() as reading:
         versions = views.versions_of(reading, bot.id)
     return part_of_page(

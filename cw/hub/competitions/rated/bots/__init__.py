@@ -1,1 +1,1 @@
-"""The bots of a rated competition: how each stands, what it has played, and its page."""
+"""The bots of a rated competition: standings, matches, and pages."""

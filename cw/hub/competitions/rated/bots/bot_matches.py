@@ -1,4 +1,4 @@
-"""The rated matches of one bot, and its rating after each."""
+"""A bot's rated matches, and its rating after each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cw.hub.store.tables import Match, MatchParticipant
 from cw.league.statistics.glicko2 import shown_rating
 
 NARROWED: Final = 2000
-"""The last matches of a bot among which those of a version are listed."""
+"""Number of a bot's last matches searched for those of a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class RatedPoint:
 
 
 def ratings_of_bot(session: Session, competition: int, bot: int, cut: Cut) -> Part[RatedPoint]:
-    """Return a part of the ratings of a bot, after each of its rated matches, the latest first."""
+    """Return a page of a bot's ratings after its rated matches, latest first."""
     columns = (Match.match_id, Match.finished_at, MatchParticipant.mu, MatchParticipant.phi)
     wanted = of_bot(select(*columns).select_from(Match), bot, cut)
     rated = wanted.where(Match.competition_id == competition, Match.seq.is_not(None))
@@ -52,13 +52,13 @@ def rated_matches_of(  # noqa: PLR0913, PLR0917 - of which bot where, and which 
     version: int = 0,
     lost_since: datetime | None = None,
 ) -> list[MatchView]:
-    """Return the last rated matches of a bot that are over, the latest first, with all ratings.
+    """Return the last finished rated matches of a bot, latest first, with all ratings.
 
-    With the number of a version, those that it has played; with a moment, those that the bot has
-    lost since then.
+    With a version number, only matches of that version; with a moment, only matches lost since
+    then.
     """
     lost = () if lost_since is None else (is_lost_since(lost_since),)
-    # Its own index leads from one match of a bot to the next.
+    # The seats' index walks from one match of a bot to the next.
     played = session.execute(
         select(Match, MatchParticipant.version)
         .join(MatchParticipant, MatchParticipant.match_id == Match.id)

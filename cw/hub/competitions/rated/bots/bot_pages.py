@@ -1,4 +1,4 @@
-"""What the page of a bot shows of its rated competition: rating, matches, opponents."""
+"""The rated competition on a bot's page: rating, matches, opponents."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from cw.league.matchmaking import CRASH_REST, CRASHES
 routes = Blueprint("rated_bots", __name__)
 
 CAPACITY: Final = 64
-"""Bots whose part a process remembers, of about 50 kB each."""
+"""Number of bots whose part a process caches, about 50 kB each."""
 
 TAKES_PART: Final = Markup("The bot takes part in matches.")
 RESTS: Final = Markup(" It crashed in three matches in a row and rests until {}.")
 
 
 def install(app: Flask) -> None:
-    """Let an app remember what it shows of bots."""
+    """Add a cache of bot parts to an app."""
     app.extensions["rated_parts"] = Remembered[BotPart](CAPACITY)
 
 
 def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
-    """Return what the page of a bot shows of the rated competition of its game.
+    """Return the rated part of a bot's page.
 
-    For the public it is made once for each revision of the competition. Whether the bot is
-    playing now, which its owner is told, changes without one.
+    The public part is cached per revision of the competition. The owner's part is not: it says
+    whether the bot is playing, which changes between revisions.
     """
     competition = competitions.find(reading, FORMAT, bot.game)
     if competition is None:
@@ -62,20 +62,20 @@ def part(reading: Reading, bot: BotView, is_public: bool) -> BotPart:
 
 
 class Wanted(NamedTuple):
-    """What the address of the page asks for."""
+    """The selection in the address of the page."""
 
     page: int
-    """Of those whom the bot has met."""
+    """Page of the list of opponents."""
     version: int
-    """Of its program, whose matches alone are shown; 0: all."""
+    """Show only matches of this program version; 0: all."""
     versions: tuple[int, ...]
-    """Those that may be asked for."""
+    """The available versions."""
     lost: bool
-    """Whether of its matches those are listed that it has lost since yesterday."""
+    """Whether to list only matches that the bot has lost since yesterday."""
 
 
 def wanted_of(reading: Reading, bot: BotView) -> Wanted:
-    """Return what the address asks for; a version that is not there counts as none."""
+    """Return the selection in the address; an unknown version counts as none."""
     is_program = bot.kind == "program"
     its = versions.versions_of(reading, bot.id) if is_program else ()
     numbers = tuple(version.number for version in its)
@@ -85,7 +85,7 @@ def wanted_of(reading: Reading, bot: BotView) -> Wanted:
 
 
 def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -> BotPart:
-    """Make the part, with a page of those whom the bot, or a version of it, has met."""
+    """Build the part, with a page of the opponents of the bot or of one version."""
     standing = bot_standings.standing(reading, competition, bot.id)
     if standing is None:
         return BotPart()
@@ -122,7 +122,7 @@ def new_part(reading: Reading, competition: int, bot: BotView, wanted: Wanted) -
 
 
 def sentence(standing: RankedBot) -> Markup:
-    """Say how an active bot takes part."""
+    """Describe how an active bot takes part."""
     if standing.is_playing:
         return TAKES_PART + " It is playing now."
     if standing.last_match_at and standing.crash_streak >= CRASHES:
@@ -134,7 +134,7 @@ def sentence(standing: RankedBot) -> Markup:
 
 @routes.get("/bot/<name>/ratings")
 def ratings(name: str) -> ResponseReturnValue:
-    """Return the shown ratings of a bot over time, for the chart of its page."""
+    """Return a bot's shown ratings over time, for the chart of its page."""
     with one_reading() as reading:
         bot = bot_views.find(reading, request.args.get("game") or None, name)
         competition = bot and rated.of_game(reading, bot.game)

@@ -1,4 +1,4 @@
-"""How one bot stands in a rated competition, whom it has met, and how its rating has changed."""
+"""A bot's standing in a rated competition, its opponents, and the history of its rating."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from cw.league.statistics.glicko2 import shown_rating
 
 @dataclass(frozen=True, slots=True)
 class RankedBot:
-    """How a bot stands in a competition."""
+    """A bot's standing in a competition."""
 
     rank: int | None
-    """None for one that is not listed."""
+    """None for an unlisted bot."""
     of: int
-    """Listed bots."""
+    """Number of listed bots."""
     mu: float
     phi: float
     crash_streak: int
@@ -50,7 +50,7 @@ class RankedBot:
 
 
 def standing(session: Session, competition: int, bot: int) -> RankedBot | None:
-    """Return how a bot stands, None if it takes no part."""
+    """Return a bot's standing, or None if it takes no part."""
     row = session.execute(
         select(Rating, Bot.status, RatingTotal)
         .join(Bot, Bot.id == Rating.bot_id)
@@ -78,7 +78,7 @@ def standing(session: Session, competition: int, bot: int) -> RankedBot | None:
 def of_version(
     session: Session, competition: int, bot: int, version: int, its: RankedBot
 ) -> RankedBot:
-    """Return how a bot stands, with the games alone that a version of its program has played."""
+    """Return a bot's standing, but with the game counts of one version of its program."""
     own = MatchParticipant
     played = (
         select(own.rank, WINNERS.label("winners"))
@@ -99,7 +99,7 @@ def of_version(
 
 
 def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
-    """Return the shown ratings of the bots of a user that have played, by the ids of their rows."""
+    """Return the shown ratings of a user's bots that have played, by row id."""
     rows = session.execute(
         select(Rating.bot_id, RATING)
         .join(Bot, Bot.id == Rating.bot_id)
@@ -112,15 +112,15 @@ def shown_ratings(session: Session, user_id: int) -> dict[int, float]:
 
 @dataclass(frozen=True, slots=True)
 class RatedBot:
-    """A bot of a user, and what it has come to in the rated competition of its game."""
+    """A user's bot, with its record in the rated competition of its game."""
 
     bot: int
-    """The id of its row."""
+    """Its row id."""
     game: str
     name: str
     status: BotStatus
     shown_rating: float | None
-    """None for one that has played no rated match."""
+    """None for a bot without rated matches."""
     games: int
     wins: int
     draws: int
@@ -146,7 +146,7 @@ RATED_BOTS: Final = (
 
 
 def bots_of(session: Session, user_id: int) -> list[RatedBot]:
-    """Return the bots of a user, retired ones too, by game and name."""
+    """Return a user's bots, including retired ones, by game and name."""
     rows = session.execute(RATED_BOTS, {"user": user_id})
     bots = [RatedBot(*cast(Any, row)) for row in rows]
     return sorted(bots, key=lambda bot: (bot.game, natural_order(bot.name)))
@@ -154,7 +154,7 @@ def bots_of(session: Session, user_id: int) -> list[RatedBot]:
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
-    """How a bot has fared against another."""
+    """A bot's results against an opponent."""
 
     bot_id: str
     name: str
@@ -167,11 +167,11 @@ class Opponent:
 
 @dataclass(frozen=True, slots=True)
 class Opponents:
-    """Some of those whom a bot has met, most often met first."""
+    """A page of a bot's opponents, most frequent first."""
 
     rows: Sequence[Opponent]
     number: int
-    """How many there are in all; 0 behind the last one, too."""
+    """Their total number; 0 for a page beyond the last."""
 
 
 def opponents(  # noqa: PLR0913, PLR0917 - whose, and which of them
@@ -182,9 +182,9 @@ def opponents(  # noqa: PLR0913, PLR0917 - whose, and which of them
     most: int = PER_PAGE,
     version: int = 0,
 ) -> Opponents:
-    """Return whom a bot has met in rated matches, most often met first, from a place on.
+    """Return a bot's opponents in rated matches, most frequent first, from an offset on.
 
-    With the number of a version, whom that has met.
+    With a version number, only the opponents of that version.
     """
     own, other = aliased(MatchParticipant), aliased(MatchParticipant)
     met = (
@@ -225,7 +225,7 @@ class Point:
 
 
 def history(session: Session, competition: int, bot: int, most: int = 2000) -> list[Point]:
-    """Return the shown ratings of a bot after its last matches, the oldest first."""
+    """Return a bot's shown ratings after its last matches, oldest first."""
     points = session.execute(
         select(Match.finished_at, MatchParticipant.mu, MatchParticipant.phi)
         .join(Match, Match.id == MatchParticipant.match_id)

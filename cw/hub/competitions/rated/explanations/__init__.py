@@ -1,1 +1,1 @@
-"""Changes of ratings: why a match has changed them, in sentences."""
+"""Explanations of rating changes, in sentences."""

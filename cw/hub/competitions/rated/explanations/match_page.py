@@ -1,4 +1,4 @@
-"""What the page of a match shows of its rated competition: why the ratings changed."""
+"""The rated competition on a match page: why the ratings changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cw.hub.store.database import Reading
 
 
 def part(_reading: Reading, match: MatchView, _battle: int) -> MatchPart:
-    """Return a sentence for each bot of a match that was rated, and the figures behind it."""
+    """Return a sentence for each bot of a rated match, with the figures behind it."""
     changes = changes_of(match)
     if not changes:
         return NO_PART

@@ -1,4 +1,4 @@
-"""Why a match has changed the ratings of its bots, from what it has recorded."""
+"""Why a match changed its bots' ratings, derived from its record."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from cw.league.statistics.glicko2 import Rating
 
 @dataclass(frozen=True, slots=True)
 class RatingChange:
-    """What a match has made of the rating of a bot, and of what."""
+    """The change of a bot's rating by a match, and its causes."""
 
     name: str
     slot: int
     before: Rating
     after: Rating
     opponents: Sequence[str]
-    """Their names."""
+    """The names of the opponents."""
     strength: float
     """The mean mu of the opponents before the match."""
     score: float
-    """Points: one for each opponent that it has beaten, half of one for each draw."""
+    """Points: 1 for each opponent beaten, 0.5 for each draw."""
     expected: float
-    """The points that were expected by the ratings before the match."""
+    """The points predicted by the ratings before the match."""
     level: Sequence[str] = ()
-    """The names of those among many with whom it has the same score, and so half a point."""
+    """In a match of many, the names of opponents with equal score, each worth half a point."""
 
     @property
     def gain(self) -> int:
-        """By how much the shown rating rose, as lists show it."""
+        """The increase of the shown rating, as lists round it."""
         return round(self.after.shown_rating) - round(self.before.shown_rating)
 
     @property
     def by_result(self) -> int:
-        """The part of it by which the bot is now thought to be stronger."""
+        """The part of the gain due to a higher strength estimate."""
         return round(self.after.mu - self.before.mu)
 
     @property
     def by_sureness(self) -> int:
-        """The part of it by which its rating is surer."""
+        """The part of the gain due to a smaller deviation."""
         return self.gain - self.by_result
 
     @property
     def surprise(self) -> float:
-        """Points above those that were expected."""
+        """Points above the expected ones."""
         return self.score - self.expected
 
     @property
     def sentence(self) -> str:
-        """Why the rating changed, for people."""
+        """The explanation of the change, for people."""
         gain = f"gained {self.gain}" if self.gain > 0 else f"lost {-self.gain}"
         change = gain if self.gain else "kept its rating"
         cause = f"{self.cause} ({self.by_result:+d})"
@@ -60,7 +60,7 @@ class RatingChange:
 
     @property
     def cause(self) -> str:
-        """What it has done, and what was expected."""
+        """The result, compared with the expected one."""
         if len(self.opponents) > 1:
             points = f"{self.score:g} of {len(self.opponents)} points"
             level = f" (level with {enumerated(self.level)} by score)" if self.level else ""
@@ -78,7 +78,7 @@ class RatingChange:
 
     @property
     def distance(self) -> str:
-        """How strong the opponents were thought to be, beside it."""
+        """The estimated strength of the opponents relative to the bot."""
         ahead = round(self.strength - self.before.mu)
         if not ahead:
             return "estimated equally strong"
@@ -86,7 +86,7 @@ class RatingChange:
 
     @property
     def sureness(self) -> str:
-        """How its deviation has changed."""
+        """The change of its deviation."""
         before, after = round(self.before.phi), round(self.after.phi)
         part = f" ({self.by_sureness:+d})" if self.by_sureness else ""
         if before == after:
@@ -95,22 +95,22 @@ class RatingChange:
 
 
 def changes_of(match: MatchView) -> list[RatingChange]:
-    """Return what a rated match has changed, the best first; nothing for any other."""
+    """Return the changes by a rated match, best place first; none for an unrated one."""
     changes = [change_of(match, seat) for seat in match.by_place]
     return [change for change in changes if change is not None]
 
 
 def change_of_bot(match: MatchView, bot: int) -> RatingChange | None:
-    """Return what a rated match has made of the rating of one of its bots."""
+    """Return the rating change of one bot in a match, or None."""
     seat = next((seat for seat in match.seats if seat.bot == bot), None)
     return None if seat is None else change_of(match, seat)
 
 
 def change_of(match: MatchView, seat: SeatView) -> RatingChange | None:
-    """Return what a match has made of the rating of a seat.
+    """Return the rating change of a seat in a match.
 
-    None where it was not rated, and where the ratings before it are not those by which it was: a
-    match that had failed and was played after later ones of its bots.
+    Returns None if the match was not rated, or if it was rated from other ratings than those
+    before it: a failed match that was played again after later matches of its bots.
     """
     others = [other for other in match.seats if other.slot != seat.slot]
     met = [(other, other.before) for other in others if other.before is not None]
@@ -132,12 +132,12 @@ def change_of(match: MatchView, seat: SeatView) -> RatingChange | None:
         sum(rating.mu for rating in ratings) / len(ratings),
         sum(score for _, score in results),
         glicko2.expected_score(seat.before, ratings),
-        # A match that is drawn is so for all, whatever their scores.
+        # A drawn match is a draw for all, whatever the scores.
         level if len(level) < len(others) else (),
     )
 
 
 def enumerated(names: Sequence[str]) -> str:
-    """Return names as a sentence has them: `A, B and C`."""
+    """Join names for a sentence: `A, B and C`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -1,4 +1,4 @@
-"""What a leaderboard shows beside ratings: trends, the last results, and the house bots."""
+"""Leaderboard data besides ratings: trends, latest results, and house bots."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from cw.hub.store.tables import Bot, Match, MatchParticipant, User
 from cw.league.statistics.glicko2 import Rating
 
 RESULTS: Final = 5
-"""Last results of a bot that are shown, and matches over which its trend is."""
+"""Number of latest results shown per bot, and of matches that its trend covers."""
 
 LATEST: Final = 500
-"""Matches of a competition that are looked at: who has not played among them has no trend."""
+"""Number of a competition's matches considered; bots without a match among them have no trend."""
 
 Result: TypeAlias = Literal["won", "drawn", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """How a bot has done lately."""
+    """A bot's recent form."""
 
     results: Sequence[Result] = ()
-    """The latest first."""
+    """Latest first."""
     trend: int | None = None
-    """What its shown rating has gained over these matches; None if it is not known."""
+    """Change of the shown rating over these matches; None if unknown."""
 
 
 NOTHING_YET: Final = Recent()
 
 
 class HouseBot(NamedTuple):
-    """A bot of the site itself that is on a leaderboard: a mark to pass."""
+    """A house bot on the leaderboard: a mark to pass."""
 
     name: str
     shown_rating: float
@@ -47,29 +47,29 @@ class HouseBot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What the rows of a leaderboard show beside their ratings."""
+    """What leaderboard rows show besides ratings."""
 
     recent: Mapping[int, Recent]
-    """By the ids of bots."""
+    """By bot id."""
     house: Sequence[HouseBot]
-    """The weakest first."""
+    """Weakest first."""
 
     def recent_of(self, bot: int) -> Recent:
-        """Return how a bot has done lately."""
+        """Return a bot's recent form."""
         return self.recent.get(bot, NOTHING_YET)
 
     def passed_by(self, shown_rating: float) -> list[str]:
-        """Return the names of the house bots that a rating is above."""
+        """Return the names of the house bots below a rating."""
         return [bot.name for bot in self.house if bot.shown_rating < shown_rating]
 
 
 def beside(session: Session, competition: CompetitionFacts, bots: Sequence[int]) -> Beside:
-    """Return what the rows of some bots show: two statements, however long they have played."""
+    """Return the extra data of some bots' rows, in two statements however long their history."""
     return Beside(recent(session, competition, bots), house_bots(session, competition.id))
 
 
 def house_bots(session: Session, competition: int) -> list[HouseBot]:
-    """Return the listed house bots of a competition, the weakest first."""
+    """Return a competition's listed house bots, weakest first."""
     rows = listed(competition, Bot.name, RATING).join(User, User.id == Bot.user_id)
     own = session.execute(rows.where(User.username_key == HOUSE).order_by(RATING))
     return [HouseBot(*row) for row in own]
@@ -78,7 +78,7 @@ def house_bots(session: Session, competition: int) -> list[HouseBot]:
 def recent(
     session: Session, competition: CompetitionFacts, bots: Sequence[int]
 ) -> dict[int, Recent]:
-    """Return by bot how some bots have done in the latest matches of a competition."""
+    """Return the recent form of some bots in a competition, by bot."""
     own, other = MatchParticipant, aliased(MatchParticipant)
     winners = (
         select(func.count())
@@ -98,7 +98,7 @@ def recent(
 
 
 def recent_in(seats: Iterable[Any]) -> Recent:
-    """Return how a bot has done by its seats, the latest first."""
+    """Return a bot's form from its seats, latest first."""
     latest = list(seats)[: RESULTS + 1]
     ratings = [Rating(seat.mu, seat.phi).shown_rating for seat in latest if seat.mu is not None]
     trend = round(ratings[0]) - round(ratings[-1]) if len(ratings) > 1 else None
@@ -106,7 +106,7 @@ def recent_in(seats: Iterable[Any]) -> Recent:
 
 
 def result_of(rank: int, winners: int) -> Result:
-    """Return what a rank means where so many are first."""
+    """Return the result of a rank, given the number of winners."""
     if rank > 1:
         return "lost"
     return "won" if winners == 1 else "drawn"

@@ -1,1 +1,1 @@
-"""HOST: what the host of a tournament sees and does."""
+"""HOST: the pages and actions of a tournament's host."""

@@ -1,4 +1,4 @@
-"""The form in which a host says what a tournament is about."""
+"""The form for a tournament's title and description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cw.hub.competitions.tournament.host.forms import LONGEST, HostForm, text_fi
 
 
 class AboutForm(HostForm):
-    """Give the tournament another title and description."""
+    """Change the title and description of the tournament."""
 
     error_field = "description"
 
@@ -18,5 +18,5 @@ class AboutForm(HostForm):
     description = StringField()
 
     def words(self) -> dict[str, str]:
-        """Return both."""
+        """Return the title and the description."""
         return {"title": self.title.data, "description": self.description.data or ""}

@@ -1,4 +1,4 @@
-"""What the forms of a host do, each in one transaction."""
+"""The actions of a host's forms, each in one transaction."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ from cw.league.ladder.phases import EventKind
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A form that a host has sent, in a transaction."""
+    """A form sent by a host, in a transaction."""
 
     session: Writing
     clock: Clock
     competition: CompetitionFacts
     actor: str
-    """The name of the host in the audit."""
+    """The host's name in the audit."""
     form: Any
 
     def do(self, verb: Callable[..., Any], *values: Any, **more: Any) -> Any:
-        """Return the result of a verb on the tournament."""
+        """Return the result of a function applied to the tournament."""
         competition = self.competition.id
         return verb(self.session, self.clock, competition, *values, actor=self.actor, **more)
 
     def do_to_teams(self, verb: Callable[..., Any], *values: Any) -> Any:
-        """Return the result of a verb on the teams that are ticked."""
+        """Return the result of a function applied to the ticked teams."""
         return self.do(verb, self.form.team.data, *values)
 
     def do_to_each_team(self, verb: Callable[..., Any], *values: Any) -> None:
-        """Call a verb on each of the teams that are ticked."""
+        """Apply a function to each ticked team."""
         for team in teams.teams_by_id(self.session, self.competition.id, self.form.team.data):
             self.do(verb, team.id, *values)
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A form of a host, and what it does."""
+    """A host's form with its action."""
 
     page: str
-    """The endpoint of its page."""
+    """The endpoint of the form's page."""
     form: type[HostForm]
     act: Callable[[Request], Any]
-    """Does what the form asks for; returns a sentence about it, unless there is one in `done`."""
+    """Performs the action; returns a message, unless `done` contains one."""
     done: str = ""
 
 
@@ -72,11 +72,11 @@ BUTTONS: Final[Mapping[EventKind, tuple[CompetitionState, ...]]] = {
     "resume": ("paused",),
     "end": ("running", "paused"),
 }
-"""The events that have a button, each with the states of a tournament in which it is there."""
+"""Events with a button, each with the tournament states in which it is shown."""
 
 
 def at_once(kind: EventKind) -> Callable[[Request], None]:
-    """Return the action that adds an event now."""
+    """Return an action that adds an event now."""
 
     def act(request: Request) -> None:
         row = competitions.lock(request.session, request.competition.id)
@@ -84,26 +84,26 @@ def at_once(kind: EventKind) -> Callable[[Request], None]:
             raise UsageError("The tournament has changed since you loaded the page.")
         title, text = kind.capitalize(), request.form.text.data
         event = NewEvent(kind, request.clock(), title, text, announced=True)
-        # A moment later its time lies in the past already.
+        # `is_late` because its time has passed when it is checked.
         request.do(add_event, event, is_late=True)
 
     return act
 
 
 def confirm(typed: str, expected: str) -> None:
-    """Raise UsageError unless a host has typed what cannot be typed by mistake."""
+    """Raise UsageError unless the host typed the expected text, which prevents accidents."""
     if typed.casefold() != expected.casefold():
         raise UsageError(f"Nothing has changed: to confirm, type {expected}, not {typed!r}.")
 
 
 def end(request: Request) -> None:
-    """End the tournament, whose name is typed."""
+    """End the tournament; its name must be typed."""
     confirm(request.form.sure.data, request.competition.title)
     at_once("end")(request)
 
 
 def remove(request: Request) -> None:
-    """Remove teams; the name of one is typed, or `5 teams`."""
+    """Remove teams; the name of the team, or `5 teams`, must be typed."""
     ids = request.form.team.data
     chosen = teams.teams_by_id(request.session, request.competition.id, ids)
     confirm(request.form.sure.data, chosen[0].name if len(chosen) == 1 else f"{len(chosen)} teams")
@@ -111,14 +111,14 @@ def remove(request: Request) -> None:
 
 
 def carry_over(request: Request) -> str:
-    """Begin the final."""
+    """Start the final."""
     if not request.do(rounds.carry_over):
         return "The final has already begun."
     return "The final begins when the open rounds are over."
 
 
 def add_listed_teams(request: Request) -> str:
-    """Add the teams of a list."""
+    """Add the listed teams."""
     ids = request.do(add_teams, request.form.teams())
     return f"{len(ids)} teams were added." if len(ids) > 1 else "The team was added."
 
@@ -133,7 +133,7 @@ def set_bot(request: Request) -> str:
 
 
 def announce(request: Request) -> str:
-    """Tell something to everybody, now: among the events, above all pages, and by mail."""
+    """Publish an announcement now: among the events, above all pages, and by mail."""
     address = resources().settings.address
     number = request.do(announcements.announce, request.form.announcement(), address=address)
     if number is None:
@@ -145,7 +145,7 @@ def announce(request: Request) -> str:
 
 
 def import_guests(request: Request) -> str:
-    """Add the addresses of a list, of a file, or of both."""
+    """Add the addresses of a typed list, of a file, or of both."""
     number = sum(request.do(invitations.import_guests, text) for text in request.form.texts())
     return f"{number} addresses were added." if number != 1 else "1 address was added."
 
@@ -295,4 +295,4 @@ ACTIONS: Final[Mapping[str, Action]] = {
         "The round was called off.",
     ),
 }
-"""By the last word of the address to which the form is sent."""
+"""By the last word of the form's address."""

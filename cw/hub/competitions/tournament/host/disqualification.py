@@ -1,6 +1,6 @@
-"""Disqualifying a team, and reinstating it.
+"""Disqualification and reinstatement of a team.
 
-Each verb holds the competition, as `progress` says, and is audited.
+Each function locks the competition, as `progress` describes, and is audited.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def disqualify(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> bool:
-    """Disqualify a team; return False if it does not play.
+    """Disqualify a team; return False if it is not playing.
 
-    All its matches of open rounds are void, also those that were played: otherwise opponents would
-    gain or lose by the order of play.
+    All its matches of open rounds become void, including played ones: otherwise the order of play
+    would favour some opponents.
     """
     row = lock(session, competition)
     out = {"status": DISQUALIFIED, "reason": reason[:LONGEST_REASON]}
@@ -62,7 +62,7 @@ def disqualify(  # noqa: PLR0913
 def reinstate(
     session: Session, clock: Clock, competition: int, team_id: int, *, actor: str = OPERATOR
 ) -> bool:
-    """Let a disqualified team play from the next round on; return False if it is none."""
+    """Reinstate a team from the next round on; return False if it is not disqualified."""
     row = lock(session, competition)
     if not set_status(session, row, team_id, DISQUALIFIED, {"status": "playing", "reason": ""}):
         return False
@@ -76,9 +76,9 @@ def reinstate(
 def set_status(
     session: Session, row: Competition, team_id: int, expected: str, values: Mapping[str, str]
 ) -> bool:
-    """Change the entries of a team that have the expected status; False if none has.
+    """Change the entries of a team that have the expected status; return False if none has.
 
-    Whoever calls this marks the groups as changed at the end: rows of matches come before those.
+    Callers mark the groups as changed at the end, because rows of matches are locked before them.
     """
     groups = select(Group.id).where(Group.competition_id == row.id)
     which = and_(Entry.team_id == team_id, Entry.group_id.in_(groups), Entry.status == expected)

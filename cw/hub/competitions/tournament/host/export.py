@@ -46,14 +46,14 @@ CONFIG: Final = "tournament.toml"
 
 
 def write_zip(session: Session, clock: Clock, competition: int, file: IO[bytes]) -> None:
-    """Write a tournament into a zip, without tokens, addresses and keys."""
+    """Write a tournament to a zip, without tokens, addresses and keys."""
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, text in files_of(session, clock, competition):
             archive.writestr(name, text)
 
 
 def add_replays(session: Session, objects: ObjectStore, competition: int, file: IO[bytes]) -> None:
-    """Add the replays of all games to such a zip, but those that nobody can read any more."""
+    """Append the replays of all games to such a zip, except those that can no longer be read."""
     rows = session.execute(
         select(Match.match_id, Battle.number, Battle.replay_key)
         .join(Battle, Battle.match_id == Match.id)
@@ -66,14 +66,14 @@ def add_replays(session: Session, objects: ObjectStore, competition: int, file: 
             try:
                 data = file_at(objects, own_key(str(key)))
             except ProtocolError:
-                # The rules have changed since, and cannot write it in the format of its game.
+                # The rules have changed since, and cannot write it in the game's own format.
                 continue
             if data is not None:
                 archive.writestr(f"replays/{match}-{number}{OWN_FORMAT}", data)
 
 
 def all_standings(session: Session, clock: Clock, row: Competition) -> Iterator[GroupStandings]:
-    """Yield the standings of each group, as its page shows them."""
+    """Yield the standings of each group as its page shows them."""
     tournament = views.find(session, row.slug)
     events = timeline.events_of(session, row.id)
     for group in tournament.groups if tournament else ():
@@ -82,7 +82,7 @@ def all_standings(session: Session, clock: Clock, row: Competition) -> Iterator[
 
 
 def files_of(session: Session, clock: Clock, competition: int) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each file."""
+    """Yield the name and content of each file."""
     row = session.get_one(Competition, competition)
     groups = groups_of(session, competition)
     ladders = {table.group.id: ladder(table) for table in all_standings(session, clock, row)}
@@ -99,15 +99,15 @@ def files_of(session: Session, clock: Clock, competition: int) -> Iterator[tuple
 
 
 def config(session: Session, row: Competition, groups: Sequence[Group]) -> str:
-    """Return a configuration of the same tournament; of its bots only the built-in ones.
+    """Return a configuration of the same tournament, with only the built-in bots.
 
-    Of a game with hidden information it has no seed until the tournament is over.
+    For a game with hidden information it has no seed until the tournament is over.
     """
     settings = {name: value for name, value in row.settings.items() if name != SINCE}
     head: dict[str, Any] = {"title": row.title, "game": row.game}
     if row.description:
         head["description"] = row.description
-    # The seeds of all matches follow from this one: those to come, too.
+    # All match seeds derive from this one, including those of future matches.
     if row.state == "over" or row.game not in games_with_hidden_information():
         head["seed"] = row.seed
     parts = [lines(head), section("[settings]", settings)]
@@ -120,7 +120,7 @@ def config(session: Session, row: Competition, groups: Sequence[Group]) -> str:
 
 
 def team_tables(session: Session, competition: int) -> Iterator[dict[str, Any]]:
-    """Yield the tables of `[[teams]]`."""
+    """Yield the entries of `[[teams]]`."""
     rows = session.execute(
         select(Team, Bot, Group.name)
         .join(Bot, Bot.team_id == Team.id)
@@ -142,7 +142,7 @@ def team_tables(session: Session, competition: int) -> Iterator[dict[str, Any]]:
 
 
 def event_tables(session: Session, competition: int) -> Iterator[dict[str, Any]]:
-    """Yield the tables of `[[events]]`."""
+    """Yield the entries of `[[events]]`."""
     rows = session.execute(
         select(Event, Group.name)
         .outerjoin(Group, Group.id == Event.group_id)
@@ -156,23 +156,23 @@ def event_tables(session: Session, competition: int) -> Iterator[dict[str, Any]]
 
 
 def section(head: str, values: Mapping[str, Any]) -> str:
-    """Return a table of TOML."""
+    """Return a TOML table."""
     return f"{head}\n{lines(values)}"
 
 
 def lines(values: Mapping[str, Any]) -> str:
-    """Return the lines of a table."""
+    """Return the lines of a TOML table."""
     return "".join(f"{key(name)} = {toml(value)}\n" for name, value in values.items())
 
 
 def key(name: str) -> str:
-    """Return a key of TOML, in quotes unless it is plain."""
+    """Return a TOML key, quoted unless it is bare."""
     plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if plain else toml(name)
 
 
 def toml(value: Any) -> str:
-    """Return a value of TOML."""
+    """Return a TOML value."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -186,7 +186,7 @@ def toml(value: Any) -> str:
         case list() | tuple():
             return f"[{', '.join(map(toml, value))}]"
         case _:
-            # A string of JSON is one of TOML, but for DEL: a control character to TOML alone.
+            # JSON strings are TOML strings, except for DEL, which only TOML counts as a control.
             return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -208,7 +208,7 @@ MATCHES: Final = (
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV, without texts that a spreadsheet would calculate."""
+    """Return rows as CSV, with cells that a spreadsheet would evaluate made harmless."""
     text = StringIO()
     writer = csv.writer(text)
     writer.writerow(head)
@@ -217,7 +217,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def cell(value: Any) -> Any:
-    """Return the value of a cell."""
+    """Return a value in the form of a CSV cell."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, float) and value.is_integer():
@@ -226,7 +226,7 @@ def cell(value: Any) -> Any:
 
 
 def ladder(table: GroupStandings) -> list[tuple[Any, ...]]:
-    """Return the rows of the ladder of a group; those that do not compete come last."""
+    """Return the ladder rows of a group; non-competing teams come last."""
     return [
         (
             "" if row.place is None else row.place,
@@ -243,7 +243,7 @@ def ladder(table: GroupStandings) -> list[tuple[Any, ...]]:
 
 
 def rounds(session: Session, competition: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the record of each team in each closed round."""
+    """Yield each team's record in each closed round."""
     rows = session.execute(
         select(Group.name, Round, Team.slug, RoundScore)
         .join(Round, Round.group_id == Group.id)
@@ -261,7 +261,7 @@ def rounds(session: Session, competition: int) -> Iterator[tuple[Any, ...]]:
 
 
 def matches(session: Session, competition: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the seats of all matches of rounds."""
+    """Yield the seats of all round matches."""
     rows = session.execute(
         select(Match, Group.name, Round.number, MatchParticipant)
         .join(Round, Round.id == Match.round_id)
@@ -279,7 +279,7 @@ def matches(session: Session, competition: int) -> Iterator[tuple[Any, ...]]:
 
 
 def games(session: Session, competition: int) -> str:
-    """Return the games of all rounds, a line of JSON each."""
+    """Return the games of all rounds as JSON lines."""
     rows = session.execute(
         select(Match.match_id, Battle)
         .join(Battle, Battle.match_id == Match.id)
@@ -309,7 +309,7 @@ def games(session: Session, competition: int) -> str:
 
 
 def page(competition: Competition, ladders: Sequence[tuple[str, list[tuple[Any, ...]]]]) -> str:
-    """Return the ladders of all groups as one HTML file."""
+    """Return the ladders of all groups as a single HTML file."""
     parts = []
     for name, rows in ladders:
         head = "".join(f'<th scope="col">{word.capitalize()}</th>' for word in LADDER)

@@ -1,4 +1,4 @@
-"""The forms of a host: their fields, and the checks that need no database."""
+"""A host's forms: their fields, and checks that need no database."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from cw.hub.pages.zones import UNKNOWN_ZONE, moment_in, zone_named
 
 MOST_TICKED: Final = 1000
 LONGEST: Final = 200
-"""Characters of most texts."""
+"""Maximum length of most texts, in characters."""
 
 SET_NUMBERS: Final = ("parallel", "per_bot", "round_every", "finalists", "tokens_per_team")
-"""The settings that a host changes by a number."""
+"""Numeric settings that a host can change."""
 
 EVENT_KINDS: Final = {
     "note": "Note: only an announcement",
@@ -45,42 +45,42 @@ BOARD_LINE: Final = re.compile(
 
 
 def stripped(longest: int) -> Callable[[str | None], str]:
-    """Return a filter that strips a text; one that is too long keeps a character too many."""
+    """Return a filter that strips a text; an overlong text keeps one character too many."""
     return lambda value: (value or "").strip()[: longest + 1]
 
 
 def text_field(longest: int = LONGEST, *checks: Any) -> Any:
-    """Return a field of one line."""
+    """Return a single-line field."""
     return StringField(validators=checks, filters=[stripped(longest)])
 
 
 def number_or_text(text: str) -> int | str:
-    """Return the number that was typed, or the text for the sentence that refuses it."""
+    """Return the typed number, or the text itself for the error message."""
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else text
 
 
 class HostForm(Form):
-    """A form of a host; `now` is the time at which it was sent."""
+    """A host's form; `now` is the time of its submission."""
 
     error_field = ""
-    """The field to which an error of what the form does belongs; "": to none."""
+    """The field that shows errors of the action; "": none."""
 
     def __init__(self, *values: Any, now: datetime, **more: Any) -> None:
-        """Fill the form."""
+        """Bind the form to its data."""
         super().__init__(*values, **more)
         self.now = now
 
 
 class IdsField(Field):
-    """The ids of the teams that are ticked."""
+    """The ids of the ticked teams."""
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
-        """Keep those that are ids."""
+        """Keep the valid ids."""
         self.sent = len(valuelist)
         self.data = [int(i) for i in valuelist if i.isascii() and i.isdigit() and len(i) < 10]
 
     def pre_validate(self, form: Any) -> None:
-        """Refuse none and too many."""
+        """Reject an empty or too long selection."""
         if self.sent > MOST_TICKED:
             raise ValidationError(f"Please choose at most {MOST_TICKED} teams")
         if not self.data:
@@ -88,24 +88,24 @@ class IdsField(Field):
 
 
 class IdField(Field):
-    """The id of a row; 0, as no row has, for what is not a number."""
+    """A row id; 0, which no row has, if it is not a number."""
 
     data: int
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
-        """Read the number."""
+        """Parse the number."""
         number = number_or_text(valuelist[0]) if valuelist else 0
         self.data = number if isinstance(number, int) else 0
 
 
 class PauseForm(HostForm):
-    """Start, pause or resume at once, with a text for everybody."""
+    """Start, pause or resume now, with a message to everybody."""
 
     text = text_field(LONGEST_TEXT)
 
 
 class EndForm(PauseForm):
-    """End at once, for good: its name is typed."""
+    """End now and for good; the name must be typed."""
 
     error_field = "sure"
 
@@ -125,12 +125,12 @@ class SandboxForm(HostForm):
     )
 
     def group(self) -> NewGroup:
-        """Return the group to be added."""
+        """Return the group to add."""
         return NewGroup(self.name.data, cast(Any, self.kind.data or None))
 
 
 class SettingsForm(HostForm):
-    """Change settings; those that were not sent stay."""
+    """Change settings; omitted ones stay."""
 
     error_field = "settings"
 
@@ -142,10 +142,10 @@ class SettingsForm(HostForm):
     hosting = StringField()
     stores = BooleanField()
     settings = BooleanField()
-    """Whether the whole form was sent: a box that is not ticked is not."""
+    """Marks a complete form, because unticked boxes are not sent."""
 
     def values(self) -> dict[str, Any]:
-        """Return the settings that were sent."""
+        """Return the submitted settings."""
         texts = {name: self[name].data for name in SET_NUMBERS}
         values: dict[str, Any] = {
             name: number_or_text(text) for name, text in texts.items() if text
@@ -158,7 +158,7 @@ class SettingsForm(HostForm):
 
 
 class CarryOverForm(HostForm):
-    """Begin the final."""
+    """Start the final."""
 
     error_field = "confirm"
 
@@ -168,25 +168,25 @@ class CarryOverForm(HostForm):
 
 
 class AddTeamsForm(HostForm):
-    """Add the teams of a list."""
+    """Add the listed teams."""
 
     error_field = "lines"
 
     lines = StringField(validators=[needs(is_filled, "Please enter a name")])
 
     def teams(self) -> list[NewTeam]:
-        """Return the teams of the list."""
+        """Return the listed teams."""
         return list(team_lines(self.lines.data or ""))
 
 
 class TeamsForm(HostForm):
-    """Do something to the teams that are ticked."""
+    """Act on the ticked teams."""
 
     team = IdsField()
 
 
 class RemoveForm(TeamsForm):
-    """Remove teams: the name of one, or how many there are, is typed."""
+    """Remove teams; the name of the team, or their number, must be typed."""
 
     error_field = "sure"
 
@@ -194,13 +194,13 @@ class RemoveForm(TeamsForm):
 
 
 class GroupForm(TeamsForm):
-    """Let teams play in a group."""
+    """Assign teams to a group."""
 
     group = text_field(40)
 
 
 class BotForm(TeamsForm):
-    """Set the bot of teams."""
+    """Set the teams' bot."""
 
     error_field = "bot"
 
@@ -208,7 +208,7 @@ class BotForm(TeamsForm):
 
 
 class MachineForm(TeamsForm):
-    """Set the machine of teams."""
+    """Set the teams' machine."""
 
     error_field = "machine"
 
@@ -222,7 +222,7 @@ class DisqualifyForm(TeamsForm):
 
 
 class CardsForm(TeamsForm):
-    """Issue login tokens, once for each form."""
+    """Issue login tokens, once per form."""
 
     nonce = StringField(
         validators=[
@@ -251,19 +251,19 @@ class EventForm(HostForm):
     announced = BooleanField()
 
     def validate_zone(self, field: Field) -> None:
-        """Refuse a zone that is not known."""
+        """Reject an unknown zone."""
         if field.data and zone_named(field.data) is None:
             raise ValidationError(UNKNOWN_ZONE)
 
     def validate_at(self, field: Field) -> None:
-        """Refuse a malformed time, and the past."""
+        """Reject a malformed or past time."""
         if self.moment() is None:
             raise ValidationError(NO_TIME)
         if cast(datetime, self.moment()) < self.now:
             raise ValidationError(PAST)
 
     def validate_boards(self, field: Field) -> None:
-        """Refuse malformed boards."""
+        """Reject malformed boards."""
         try:
             boards = self.board_documents()
             self.error_field = "boards" if boards or self.kind.data == "boards" else "title"
@@ -271,17 +271,17 @@ class EventForm(HostForm):
             raise ValidationError(str(error)) from None
 
     def moment(self) -> datetime | None:
-        """Return the time, which is meant in the zone of the form; None for a malformed one."""
+        """Return the time, interpreted in the form's zone, or None if it is malformed."""
         return moment_in(self.at.data, self.zone.data)
 
     def board_documents(self) -> list[dict[str, Any]]:
-        """Return the boards of an event that brings some; raise UsageError for malformed ones."""
+        """Return the boards of an event that has some; raise UsageError if they are malformed."""
         if self.kind.data not in ("boards", "final"):
             return []
         return read_boards(self.boards.data or "")
 
     def event(self) -> NewEvent:
-        """Return the event to be planned."""
+        """Return the event to plan."""
         return NewEvent(
             cast(Any, self.kind.data),
             cast(datetime, self.moment()),
@@ -301,7 +301,7 @@ class RemoveEventForm(HostForm):
 
 
 class MatchForm(HostForm):
-    """Let a match be played again."""
+    """Play a match again."""
 
     match = text_field(10)
 
@@ -323,9 +323,9 @@ class VoidRoundForm(HostForm):
 
 
 def read_boards(text: str) -> list[dict[str, Any]]:
-    """Return board types: a line each, `NAME: option=value, option=value x FACTOR`, or JSON.
+    """Parse board types, one per line: `NAME: option=value, option=value x FACTOR`, or JSON.
 
-    Name and factor may be left out. Raises UsageError for malformed ones.
+    Name and factor are optional. Raises UsageError if a line is malformed.
     """
     if text.lstrip().startswith("["):
         try:
@@ -336,7 +336,7 @@ def read_boards(text: str) -> list[dict[str, Any]]:
 
 
 def read_board(line: str) -> dict[str, Any]:
-    """Return the board type of a line."""
+    """Parse a line with a board type."""
     match = BOARD_LINE.fullmatch(line[:500])
     board: dict[str, Any] = {"options": {}}
     for part in (match["options"] if match else "").split(","):
@@ -353,7 +353,7 @@ def read_board(line: str) -> dict[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """Return the value of an option: a value of JSON, else the text itself."""
+    """Return an option's value: JSON if valid, otherwise the text itself."""
     try:
         return read_json(text)
     except ProtocolError:

@@ -1,4 +1,4 @@
-"""What the host of a tournament sees of it: teams, groups, events, matches and the log."""
+"""The host's view of a tournament: teams, groups, events, matches and the log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_MATCHES: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class HostTeam:
-    """A team as its host sees it."""
+    """A team in its host's view."""
 
     id: int
     slug: str
@@ -53,12 +53,12 @@ class HostTeam:
     bot_status: BotStatus
     has_bot: bool
     address: str
-    """The address of its bot, or the name of its strategy."""
+    """The address of its bot, or the name of its built-in strategy."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostGroup:
-    """A group as its host sees it."""
+    """A group in its host's view."""
 
     id: int
     slug: str
@@ -66,15 +66,15 @@ class HostGroup:
     kind: GroupKind
     teams: int
     round: int | None
-    """The number of the last round."""
+    """The number of its last round."""
     played: int
     matches: int
-    """The number of matches of the last round, and above of those that are over."""
+    """The number of matches in the last round; `played` counts the finished ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostEvent:
-    """An event as its host sees it."""
+    """An event in its host's view."""
 
     id: int
     kind: str
@@ -89,7 +89,7 @@ class HostEvent:
 
 @dataclass(frozen=True, slots=True)
 class HostMatch:
-    """A match of an open round that is not over, or could not be played."""
+    """A match of an open round that is unfinished or failed."""
 
     match_id: str
     group: str
@@ -101,12 +101,12 @@ class HostMatch:
 
     @property
     def title(self) -> str:
-        """Who plays; the name of the match where nobody does any more."""
+        """The players, or the name of the match if there are none left."""
         return title_of(self.teams, " : ") or self.match_id
 
 
 def teams(session: Session, competition: int) -> list[HostTeam]:
-    """Return the teams of a tournament by group and name, in two statements."""
+    """Return the teams of a tournament by group and name. Two statements."""
     cards = dict(
         session.execute(
             select(Ticket.team_id, func.count())
@@ -125,7 +125,7 @@ def teams(session: Session, competition: int) -> list[HostTeam]:
     groups: dict[int, list[str]] = defaultdict(list)
     for team, _, _, group in rows:
         groups[team.id].append(group)
-    # The first entry of a team, in the order of groups, stands for all of them.
+    # The first entry of a team, in group order, represents all its entries.
     firsts = {team.id: (team, bot, entry) for team, bot, entry, _ in reversed(rows)}
     return [
         host_team(*firsts[team], tuple(names), cards.get(team, 0)) for team, names in groups.items()
@@ -133,7 +133,7 @@ def teams(session: Session, competition: int) -> list[HostTeam]:
 
 
 def host_team(team: Team, bot: Bot, entry: Entry, groups: tuple[str, ...], cards: int) -> HostTeam:
-    """Return a team as its host sees it."""
+    """Return a team in its host's view."""
     return HostTeam(
         team.id,
         team.slug,
@@ -153,7 +153,7 @@ def host_team(team: Team, bot: Bot, entry: Entry, groups: tuple[str, ...], cards
 
 
 def groups(session: Session, competition: int) -> list[HostGroup]:
-    """Return the groups of a tournament, each with its last round, in four statements."""
+    """Return the groups of a tournament, each with its last round. Four statements."""
     rows, sizes = groups_of(session, competition), group_sizes(session, competition)
     ids = [group.id for group in rows]
     last = select(func.max(Round.id)).where(Round.group_id.in_(ids)).group_by(Round.group_id)
@@ -180,7 +180,7 @@ def groups(session: Session, competition: int) -> list[HostGroup]:
 
 
 def events(session: Session, competition: int) -> list[HostEvent]:
-    """Return the events of a tournament, the earliest first."""
+    """Return the events of a tournament, earliest first."""
     rows = session.execute(
         select(Event, Group.name)
         .outerjoin(Group, Group.id == Event.group_id)
@@ -204,7 +204,7 @@ def events(session: Session, competition: int) -> list[HostEvent]:
 
 
 def matches(session: Session, competition: int) -> list[HostMatch]:
-    """Return the matches of open rounds that failed, are being played or wait, in this order."""
+    """Return failed, running and queued matches of open rounds, in this order."""
     rows = session.execute(
         select(Match, Round, Group.name)
         .join(Round, Round.id == Match.round_id)
@@ -239,14 +239,14 @@ def matches(session: Session, competition: int) -> list[HostMatch]:
 
 
 def ssh_keys(session: Session, competition: int) -> list[tuple[str, str, str]]:
-    """Return slug, machine and public key of the teams that have a key."""
+    """Return slug, machine and public key of each team that has a key."""
     with_key = (Team.competition_id == competition, Team.ssh_key.is_not(None))
     rows = session.execute(select(Team.slug, Team.machine, Team.ssh_key).where(*with_key))
     return [(slug, machine or "", key or "") for slug, machine, key in rows]
 
 
 def log(session: Session, competition: int) -> list[Audit]:
-    """Return the audit of a tournament, the latest first."""
+    """Return the audit of a tournament, latest first."""
     query = select(Audit).where(Audit.competition_id == competition)
     return list(
         session.scalars(query.order_by(Audit.at.desc(), Audit.id.desc()).limit(MOST_OF_LOG))

@@ -1,4 +1,4 @@
-"""HOST, at `/t/<slug>/host`: the pages of the host of a tournament."""
+"""HOST, at `/t/<slug>/host`: the host's pages of a tournament."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ P = ParamSpec("P")
 
 FOR_HOSTS: Final = "This page is for the host of the tournament."
 IN_MEMORY: Final = 1_000_000
-"""Bytes of an export that are not written to a file."""
+"""Maximum number of bytes of an export kept in memory; larger ones use a file."""
 
 Errors: TypeAlias = Mapping[str, str]
-"""The sentences about what is wrong in a form, by field."""
+"""Error messages of a form, by field."""
 
 
 def hosts_only(
     view: Callable[Concatenate[CompetitionFacts, P], ResponseReturnValue],
 ) -> Callable[..., ResponseReturnValue]:
-    """Return a view for hosts alone: others get 403, and 404 where there is no tournament."""
+    """Restrict a view to hosts: 403 for others, 404 if there is no tournament."""
 
     @wraps(view)
     def guarded(slug: str, *args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
@@ -78,7 +78,7 @@ def hosts_only(
 
 
 def audit_name() -> str:
-    """Return the name in the audit of who asks."""
+    """Return the requester's name in the audit."""
     user = actor().user
     return "host" if user is None else user.username
 
@@ -93,7 +93,7 @@ def render(
     errors: Errors | None = None,
     **values: Any,
 ) -> str:
-    """Return a page of the host."""
+    """Render a host page."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, competition.slug)
         header = header_of(reading, tournament, here="host")
@@ -111,7 +111,7 @@ def render(
 @routes.get("", endpoint="page")
 @hosts_only
 def page(competition: CompetitionFacts, errors: Errors | None = None) -> str:
-    """Show the state of the tournament, and its settings."""
+    """Show the tournament's state and settings."""
     with one_reading() as reading:
         groups = overview.groups(reading, competition.id)
         matches = overview.matches(reading, competition.id)
@@ -136,7 +136,7 @@ def page(competition: CompetitionFacts, errors: Errors | None = None) -> str:
 def teams(
     competition: CompetitionFacts, errors: Errors | None = None, problems: Sequence[str] = ()
 ) -> str:
-    """Show the teams, and what can be done to them."""
+    """Show the teams with the available actions."""
     with one_reading() as reading:
         rows = overview.teams(reading, competition.id)
         groups = overview.groups(reading, competition.id)
@@ -151,7 +151,7 @@ def teams(
 @routes.get("/people")
 @hosts_only
 def people(competition: CompetitionFacts, errors: Errors | None = None) -> str:
-    """Show the invitation, who has come, who is not ready and why, and who leads."""
+    """Show the invitation, guests, teams that are not ready, and hosts."""
     with one_reading() as reading:
         values = {
             "invitation": invitations.find(reading, competition.id),
@@ -173,7 +173,7 @@ def people(competition: CompetitionFacts, errors: Errors | None = None) -> str:
 @routes.get("/events")
 @hosts_only
 def events(competition: CompetitionFacts, errors: Errors | None = None) -> str:
-    """Show the events, and the form for another one."""
+    """Show the events, and the form for a new one."""
     with one_reading() as reading:
         rows = overview.events(reading, competition.id)
         groups = overview.groups(reading, competition.id)
@@ -186,7 +186,7 @@ def events(competition: CompetitionFacts, errors: Errors | None = None) -> str:
 @routes.get("/rounds")
 @hosts_only
 def rounds(competition: CompetitionFacts, errors: Errors | None = None) -> str:
-    """Show the matches that run, wait, or could not be played."""
+    """Show running, queued and failed matches."""
     with one_reading() as reading:
         matches = overview.matches(reading, competition.id)
     return render("host_rounds.html", competition, "rounds", errors, matches=matches)
@@ -204,8 +204,8 @@ def log(competition: CompetitionFacts) -> str:
 @routes.get("/export.zip")
 @hosts_only
 def export(competition: CompetitionFacts) -> ResponseReturnValue:
-    """Send the tournament as files; with `?replays=1` its replays too."""
-    # The server closes it when it has been sent.
+    """Send the tournament as files; with `?replays=1`, including replays."""
+    # The server closes it after sending.
     file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
     with one_reading() as reading:
         tournament_export.write_zip(reading, resources().clock, competition.id, file)
@@ -234,7 +234,7 @@ PAGES: Final[Mapping[str, Callable[..., ResponseReturnValue]]] = {
 @routes.post("/picture")
 @hosts_only
 def change_picture(competition: CompetitionFacts) -> ResponseReturnValue:
-    """Take a picture of the tournament in, or remove it; show what is wrong at the form."""
+    """Set or remove the tournament's picture; show errors at the form."""
     user = actor().user
     owner = str(user.user_id) if user else f"host of {competition.slug}"
     try:
@@ -247,7 +247,7 @@ def change_picture(competition: CompetitionFacts) -> ResponseReturnValue:
 @routes.post("/<verb>")
 @hosts_only
 def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
-    """Do what a form asks for, or show its page with what is wrong."""
+    """Perform a form's action, or show its page with errors."""
     if verb == "issue-tokens":
         return issue_tokens(competition)
     if verb not in ACTIONS:
@@ -269,7 +269,7 @@ def post(competition: CompetitionFacts, verb: str) -> ResponseReturnValue:
 
 
 def values_sent() -> MultiDict[str, str]:
-    """Return the fields of a form; of a list that was chosen as a file, its text."""
+    """Return the fields of a form; an uploaded list is replaced by its text."""
     file = request.files.get("file")
     if not file:
         return request.form
@@ -281,13 +281,13 @@ def values_sent() -> MultiDict[str, str]:
 def refusal(
     competition: CompetitionFacts, endpoint: str, errors: Errors, **values: Any
 ) -> ResponseReturnValue:
-    """Return the page of a form with what is wrong."""
+    """Return a form's page with errors."""
     page = PAGES[endpoint](competition.slug, errors=errors, **values)
     return cast(str, page), 422
 
 
 def issue_tokens(competition: CompetitionFacts) -> ResponseReturnValue:
-    """Show the cards of teams, with tokens that cannot be shown again."""
+    """Show the teams' cards, whose tokens cannot be shown again."""
     hub = resources()
     form = CardsForm(request.form, now=hub.clock())
     if not form.validate():

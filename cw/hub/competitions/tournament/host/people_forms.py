@@ -1,4 +1,4 @@
-"""The forms by which a host invites people, announces something, and adds other hosts."""
+"""A host's forms for invitations, announcements, and other hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cw.hub.competitions.tournament.people.announcements import Announcement, Au
 
 
 class InvitationForm(HostForm):
-    """Make the invitation, or change it."""
+    """Create or change the invitation."""
 
     error_field = "most_teams"
 
@@ -28,7 +28,7 @@ class InvitationForm(HostForm):
     is_new = BooleanField()
 
     def values(self) -> dict[str, Any]:
-        """Return its limits, 0 for what is not a number."""
+        """Return its limits; 0 if not a number."""
         numbers = {
             name: number if isinstance(number := number_or_text(self[name].data), int) else 0
             for name in ("most_teams", "most_members")
@@ -37,26 +37,26 @@ class InvitationForm(HostForm):
 
 
 class ImportForm(HostForm):
-    """Add the addresses of a list."""
+    """Add the listed addresses."""
 
     error_field = "addresses"
 
     lines = StringField()
     file = StringField()
-    """The text of a file that was sent."""
+    """The text of an uploaded file."""
 
     def validate_lines(self, field: Field) -> None:
-        """Refuse a form without any address."""
+        """Reject a form without addresses."""
         if not self.texts():
             raise ValidationError("Please enter an e-mail address, or choose a file")
 
     def texts(self) -> list[str]:
-        """Return the lists that were sent: typed, and as a file."""
+        """Return the submitted lists, typed and uploaded."""
         return [text for text in (self.lines.data, self.file.data) if text and text.strip()]
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of a list that a spreadsheet has written, in whichever of two alphabets."""
+    """Decode a list written by a spreadsheet, as UTF-8 or cp1252."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -73,7 +73,7 @@ class NameForm(HostForm):
 
 
 class RemoveHostForm(NameForm):
-    """Remove a host: the box is ticked."""
+    """Remove a host; the box must be ticked."""
 
     sure = StringField(
         validators=[needs(bool, "Nothing has changed: tick the box to remove the host")]
@@ -81,7 +81,7 @@ class RemoveHostForm(NameForm):
 
 
 class AnnouncementForm(HostForm):
-    """Tell something to everybody."""
+    """Announce something to everybody."""
 
     error_field = "text"
 
@@ -90,6 +90,6 @@ class AnnouncementForm(HostForm):
     audience = StringField()
 
     def announcement(self) -> Announcement:
-        """Return what is to be announced; to be mailed to nobody, for an audience that is none."""
+        """Return the announcement; an invalid audience means no mail."""
         audience = next((one for one in get_args(Audience) if one == self.audience.data), None)
         return Announcement(self.title.data or "", self.text.data or "", audience)

@@ -1,6 +1,6 @@
-"""What a host does to rounds: calling matches off, playing them again, beginning the final.
+"""A host's actions on rounds: calling off matches, playing them again, starting the final.
 
-Each verb holds the competition, as `progress` says, and is audited.
+Each function locks the competition, as `progress` describes, and is audited.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cw.hub.store.tables import (
 )
 
 LONGEST_REASON: Final = 40
-"""Characters of the reason why a match is called off."""
+"""Maximum length of the reason for calling off a match, in characters."""
 
 NO_REASON: Final = "Please give a reason"
 PLAYED_AGAIN: Final = "it is played again"
@@ -51,9 +51,9 @@ def void(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> bool:
-    """Call off a match of an open round, played or not; return False if it was called off before.
+    """Call off a match of an open round, played or not; return False if it was void already.
 
-    It counts for nothing. Raises UsageError once its round is closed.
+    A void match does not count. Raises UsageError once its round is closed.
     """
     reason = read_reason(reason)
     match, row = hold_match(session, competition, match_id)
@@ -75,7 +75,7 @@ def void_round(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> int:
-    """Call off all matches of an open round; return how many. UsageError once it is closed."""
+    """Call off all matches of an open round; return their number. UsageError if it is closed."""
     reason = read_reason(reason)
     row = hold_round(session, competition, round_id)
     number = call_off(session, clock, Match.round_id == round_id, reason)
@@ -89,7 +89,7 @@ def void_round(  # noqa: PLR0913
 def play_again(
     session: Session, clock: Clock, competition: int, match_id: str, *, actor: str = OPERATOR
 ) -> str:
-    """Plan a match of an open round anew; return the name of the new one, which alone counts.
+    """Plan a match of an open round again; return the name of the new one, which alone counts.
 
     Raises UsageError once the round is closed, and for a match of a disqualified team.
     """
@@ -125,10 +125,10 @@ def play_again(
 
 
 def seed_again(match: Match) -> int:
-    """Return the seed with which a match is played again.
+    """Return the seed of a match that is played again.
 
-    It is the same, so that the board is the same; another one where players would know from the
-    first time what is hidden from them.
+    It is the same seed, for the same board, except in games with hidden information, which the
+    first match would reveal.
     """
     if match.game in games_with_hidden_information():
         return planning.draw_seed(match.game)
@@ -136,9 +136,9 @@ def seed_again(match: Match) -> int:
 
 
 def carry_over(session: Session, clock: Clock, competition: int, *, actor: str = OPERATOR) -> bool:
-    """Let the final begin as soon as the open rounds are closed: its event is due now.
+    """Make the final due now; it starts as soon as the open rounds are closed.
 
-    Returns False if it was due already. Raises UsageError if there is no group for it.
+    Returns False if it was due already. Raises UsageError if there is no final group.
     """
     row = competitions.lock(session, competition)
     groups = select(Group.id).where(Group.competition_id == row.id, Group.kind == "final")
@@ -162,7 +162,7 @@ def carry_over(session: Session, clock: Clock, competition: int, *, actor: str =
 
 
 def open_round(session: Session, competition: int, group_name: str) -> int:
-    """Return the id of the open round of a group; raise UsageError if there is none."""
+    """Return the id of a group's open round; raise UsageError if there is none."""
     group = named_group(groups_of(session, competition), group_name)
     query = select(Round.id).where(Round.group_id == group.id, Round.closed_at.is_(None))
     round_id = session.scalar(query)
@@ -172,14 +172,14 @@ def open_round(session: Session, competition: int, group_name: str) -> int:
 
 
 def read_reason(reason: str) -> str:
-    """Return the reason why a match is called off, as its page has room for it."""
+    """Return a void reason, cut to the space on the match page."""
     if not reason.strip():
         raise UsageError(NO_REASON)
     return reason.strip()[:LONGEST_REASON]
 
 
 def hold_match(session: Session, competition: int, match_id: str) -> tuple[Match, Competition]:
-    """Return a match of an open round of a tournament, which is held; raise UsageError if none."""
+    """Lock the tournament of a match in an open round; return both. UsageError if there is none."""
     of_round = (Match.competition_id == competition, Match.round_id.is_not(None))
     match = session.scalars(select(Match).where(*of_round, Match.match_id == match_id)).first()
     if match is None:
@@ -188,7 +188,7 @@ def hold_match(session: Session, competition: int, match_id: str) -> tuple[Match
 
 
 def hold_round(session: Session, competition: int, round_id: int) -> Competition:
-    """Return the tournament of an open round, held; raise UsageError if the round is closed."""
+    """Lock and return the tournament of an open round; raise UsageError if the round is closed."""
     row = competitions.lock(session, competition)
     rounds = select(Round.closed_at).join(Group, Group.id == Round.group_id)
     query = rounds.where(Group.competition_id == competition, Round.id == round_id)
@@ -201,7 +201,7 @@ def hold_round(session: Session, competition: int, round_id: int) -> Competition
 
 
 def check_teams(session: Session, match: Match) -> None:
-    """Raise UsageError for a match of a disqualified team: it would count for nothing."""
+    """Raise UsageError for a match of a disqualified team, as it would not count."""
     team = session.scalars(
         select(Team.name)
         .join(Entry, Entry.team_id == Team.id)
@@ -216,9 +216,9 @@ def check_teams(session: Session, match: Match) -> None:
 
 
 def call_off(session: Session, clock: Clock, which: Any, reason: str) -> int:
-    """Call matches off, in any state but `void`; return how many.
+    """Call off matches in any state but `void`; return their number.
 
-    A worker that plays one of them stops at its next report.
+    A worker that is playing one stops at its next report.
     """
     off = {
         "state": "void",

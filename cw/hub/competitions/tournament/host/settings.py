@@ -1,4 +1,4 @@
-"""What a host changes of the settings of a tournament."""
+"""A host's changes to tournament settings."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def change_settings(
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Change settings of a tournament; after its start those of CHANGEABLE alone.
+    """Change settings of a tournament; after its start, only those in CHANGEABLE.
 
-    Raises UsageError for an impossible setting.
+    Raises UsageError if a setting is invalid.
     """
     row = competitions.lock(session, competition)
     before = stored_settings(row.game, row.settings)

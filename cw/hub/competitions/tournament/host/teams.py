@@ -1,6 +1,6 @@
-"""What a host does to teams: moving and removing them, their bots, machines and tokens.
+"""A host's actions on teams: moves, and their bots, machines and tokens.
 
-Each verb holds the competition, as `progress` says, and is audited.
+Each function locks the competition, as `progress` describes, and is audited.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NO_TEAM: Final = "Please choose a team"
 
 
 def team_named(session: Session, competition: int, name: str) -> Team:
-    """Return a team by its slug or its name; raise UsageError if there is none."""
+    """Return a team by slug or name; raise UsageError if there is none."""
     is_named = (Team.slug == name) | (Team.name == name)
     query = select(Team).where(Team.competition_id == competition, is_named)
     team = session.scalars(query.order_by(Team.slug != name)).first()
@@ -50,7 +50,7 @@ def team_named(session: Session, competition: int, name: str) -> Team:
 
 
 def teams_by_id(session: Session, competition: int, ids: Sequence[int]) -> list[Team]:
-    """Return the teams of a tournament with these ids; raise UsageError if there are none."""
+    """Return the teams of a tournament with these ids; raise UsageError if none matches."""
     query = select(Team).where(Team.competition_id == competition, Team.id.in_(ids))
     teams = list(session.scalars(query.order_by(Team.id)))
     if not teams:
@@ -61,7 +61,7 @@ def teams_by_id(session: Session, competition: int, ids: Sequence[int]) -> list[
 def note(  # noqa: PLR0913, PLR0917
     session: Session, clock: Clock, row: Competition, team: Team, verb: str, actor: str, **more: Any
 ) -> None:
-    """Add a line about a team to the audit."""
+    """Add an audit entry about a team."""
     subject = f"team:{row.slug}/{team.slug}"[:60]
     audit.note(session, clock, actor, verb, subject, detail=more, competition_id=row.id)
 
@@ -70,7 +70,7 @@ def note(  # noqa: PLR0913, PLR0917
 
 
 def has_played(session: Session, team: int, group: int | None = None) -> bool:
-    """Return whether a round was planned with a team, in a group or anywhere."""
+    """Return whether a team was in a planned round, in one group or any."""
     rounds = select(Round.id)
     if group is not None:
         rounds = rounds.where(Round.group_id == group)
@@ -90,7 +90,7 @@ def has_played(session: Session, team: int, group: int | None = None) -> bool:
 
 
 def entries_of(session: Session, team: int) -> dict[int, Entry]:
-    """Return the entries of a team by the ids of their groups."""
+    """Return the entries of a team by group id."""
     query = select(Entry).where(Entry.team_id == team).order_by(Entry.group_id)
     return {entry.group_id: entry for entry in session.scalars(query)}
 
@@ -104,7 +104,7 @@ def move(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Move teams to another group; raise UsageError after the first round of one."""
+    """Move teams to another group; raise UsageError if one has played already."""
     row = lock(session, competition)
     group = named_group(groups_of(session, competition), group_name)
     teams = teams_by_id(session, competition, ids)
@@ -126,9 +126,9 @@ def move(  # noqa: PLR0913
 def set_out_of_competition(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """Let teams play in every group, without place and prize.
+    """Let teams play in every group, without places and prizes.
 
-    A team that was disqualified or withdrawn is so in all of them.
+    A disqualified or withdrawn team has this status in all groups.
     """
     row = lock(session, competition)
     groups = groups_of(session, competition)
@@ -156,7 +156,7 @@ def compete(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Let teams that play in every group compete in one, with the points that they have there.
+    """Let teams that play in every group compete in one, keeping their points there.
 
     They leave the other groups; where they have played, they are withdrawn.
     """
@@ -191,7 +191,7 @@ def set_bot(  # noqa: PLR0913
 ) -> bool:
     """Assign a bot to teams: an address, which is checked soon, or `builtin:NAME`.
 
-    Returns whether one of the teams has yet to be shown the secret of its bot.
+    Returns whether one of the teams has yet to be shown its bot's secret.
     """
     row = lock(session, competition)
     if not bot:
@@ -218,7 +218,7 @@ def set_machine(  # noqa: PLR0913
     *,
     actor: str = OPERATOR,
 ) -> None:
-    """Set the address of the machine of teams; "" for none."""
+    """Set the address of the teams' machine; "" for none."""
     row = lock(session, competition)
     check_machine(machine)
     for team in teams_by_id(session, competition, ids):
@@ -230,7 +230,7 @@ def set_machine(  # noqa: PLR0913
 def revoke_tokens(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """End the tokens of teams, and the sessions that were begun with them."""
+    """Revoke the teams' tokens, and the sessions begun with them."""
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
         tickets = (Ticket.team_id == team.id, Ticket.kind.in_(("card", "team")))

@@ -1,4 +1,4 @@
-"""What a host can undo for an hour: the end of a tournament, and the removal of teams."""
+"""Actions a host can undo for an hour: ending a tournament, and removing teams."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cw.hub.competitions.verbs import OPERATOR, lock
 from cw.hub.store.tables import Bot, Entry, Event, MatchParticipant, Team, Ticket
 
 UNDONE_FOR: Final = timedelta(hours=1)
-"""How long an end and a removal can be taken back."""
+"""How long an end or a removal can be undone."""
 
 TOO_LATE: Final = "The tournament has not ended within the last hour: nothing can be undone."
 NOT_REMOVED: Final = "These teams were not removed within the last hour: nothing can be undone."
@@ -31,7 +31,7 @@ NOT_REMOVED: Final = "These teams were not removed within the last hour: nothing
 
 
 def end_to_undo(session: Session, clock: Clock, competition: int) -> Event | None:
-    """Return the end of a tournament that can be taken back, None if there is none."""
+    """Return the end of a tournament that can be undone, or None."""
     is_end = and_(Event.competition_id == competition, Event.kind == "end")
     recent = Event.applied_at > clock() - UNDONE_FOR
     query = select(Event).where(is_end, recent, Event.group_id.is_(None))
@@ -39,9 +39,10 @@ def end_to_undo(session: Session, clock: Clock, competition: int) -> Event | Non
 
 
 def undo_end(session: Session, clock: Clock, competition: int, *, actor: str = OPERATOR) -> None:
-    """Let an ended tournament go on; the end stays among the events as a note.
+    """Resume an ended tournament; its end becomes a note among the events.
 
-    Raises UsageError if there was none within the last hour, as for the second of two at once.
+    Raises UsageError if it has not ended within the last hour. Concurrent callers: exactly one
+    succeeds.
     """
     row = lock(session, competition)
     end = end_to_undo(session, clock, competition)
@@ -61,9 +62,9 @@ def undo_end(session: Session, clock: Clock, competition: int, *, actor: str = O
 def remove(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """Remove teams: they play no more, and nobody acts for them. Twice: once.
+    """Remove teams: they stop playing, and nobody can act for them. Idempotent.
 
-    For an hour that can be undone; `forget_removed` comes later.
+    This can be undone for an hour; then `forget_removed` makes it final.
     """
     row = lock(session, competition)
     for team in teams_by_id(session, competition, ids):
@@ -75,7 +76,7 @@ def remove(
 
 
 def removed(session: Session, clock: Clock, competition: int) -> list[Team]:
-    """Return the teams whose removal can be undone, the latest first."""
+    """Return the teams whose removal can be undone, latest first."""
     recent = Team.removed_at > clock() - UNDONE_FOR
     query = select(Team).where(Team.competition_id == competition, recent)
     return list(session.scalars(query.order_by(Team.removed_at.desc(), Team.id)))
@@ -84,7 +85,7 @@ def removed(session: Session, clock: Clock, competition: int) -> list[Team]:
 def undo_remove(
     session: Session, clock: Clock, competition: int, ids: Sequence[int], *, actor: str = OPERATOR
 ) -> None:
-    """Let removed teams play again, with the cards that they had; they keep their points."""
+    """Restore removed teams with their cards and points."""
     row = lock(session, competition)
     back = [team for team in removed(session, clock, competition) if team.id in ids]
     if not back:
@@ -97,15 +98,15 @@ def undo_remove(
 
 
 def set_status(session: Session, team: int, before: str, after: str) -> None:
-    """Change the entries of a team that have a status."""
+    """Change the status of a team's entries that have the status `before`."""
     entries = and_(Entry.team_id == team, Entry.status == before)
     session.execute(update(Entry).where(entries).values(status=after))
 
 
 def forget_removed(session: Session, clock: Clock) -> int:
-    """Delete the teams whose removal nobody has undone; those that played are withdrawn.
+    """Delete the teams whose removal was not undone; those that have played become withdrawn.
 
-    Returns how many. Twice, or by two at once: once.
+    Returns their number. Idempotent, also when called concurrently.
     """
     due = select(Team).where(Team.removed_at <= clock() - UNDONE_FOR).order_by(Team.id)
     teams = session.scalars(due.with_for_update()).all()
@@ -115,7 +116,7 @@ def forget_removed(session: Session, clock: Clock) -> int:
 
 
 def forget(session: Session, team: Team) -> None:
-    """Delete a team that was removed; one that has played is withdrawn."""
+    """Delete a removed team, or withdraw it if it has played."""
     session.execute(delete(Ticket).where(Ticket.team_id == team.id))
     bot = session.scalars(select(Bot).where(Bot.team_id == team.id)).one()
     seats = select(MatchParticipant.match_id).where(MatchParticipant.bot_id == bot.id)

@@ -1,1 +1,1 @@
-"""The public pages of a tournament: ladders, teams, events, and how a team joins."""
+"""The public pages of a tournament: ladders, teams, events, and joining."""

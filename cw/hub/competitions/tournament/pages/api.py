@@ -1,4 +1,4 @@
-"""What the API answers of tournaments: the list, one with its groups, the ladder of a group."""
+"""Tournaments in the API: the list, a tournament with its groups, and ladders."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ routes: Final = Routes()
 
 @routes.add("GET", "/tournaments")
 def tournaments(query: PlacesQuery) -> List[TournamentRow]:
-    """Return the tournaments of which something is announced or done, the latest first."""
+    """Return the tournaments that have a public event, latest first."""
     with one_reading() as reading:
         rows = listing.listing(reading)
     return list_of(cut_by_place(rows, Cut(query.limit, query.after)), tournament_row)
 
 
 def tournament_row(row: ListedTournament) -> TournamentRow:
-    """Return a tournament of the list."""
+    """Return a listed tournament as an API document."""
     coming = row.next
     return document(
         TournamentRow,
@@ -62,7 +62,7 @@ def tournament(slug: str) -> TournamentFacts:
 
 @routes.add("GET", "/tournaments/<slug>/groups/<group>")
 def ladder(slug: str, group: str) -> Ladder:
-    """Return the ladder of a group with its last round, the first place first."""
+    """Return the ladder of a group with its last round, best first."""
     view = ladder_view(slug, group)
     last = view.group.last_closed
     entries = [ladder_entry(row, last) for row in view.standings.rows]
@@ -77,7 +77,7 @@ def ladder(slug: str, group: str) -> Ladder:
 
 
 def round_of(view: LadderView) -> LadderRound | None:
-    """Return the last round of a group, None if none has begun."""
+    """Return the last round of a group, or None if none has begun."""
     current = view.group.round
     if current is None:
         return None
@@ -92,7 +92,7 @@ def round_of(view: LadderView) -> LadderRound | None:
 
 
 def ladder_entry(row: TableRow, last: int) -> LadderEntry:
-    """Return a row of a ladder; `last` is the number of the last round that is closed."""
+    """Return a ladder row as an API document; `last` is the number of the last closed round."""
     return document(
         LadderEntry,
         row,
@@ -105,14 +105,14 @@ def ladder_entry(row: TableRow, last: int) -> LadderEntry:
 
 @routes.add("GET", "/tournaments/<slug>/groups/<group>/matches")
 def round_matches(slug: str, group: str, query: RoundQuery) -> List[RoundMatchFacts]:
-    """Return the matches of a round of a group, in the order in which they are played."""
+    """Return the matches of a group's round, in order of play."""
     standings = ladder_view(slug, group).standings
     part = cut_by_place(standings.matches, Cut(query.limit, query.after))
     return list_of(part, lambda match: round_match(standings, match))
 
 
 def round_match(standings: GroupStandings, match: RoundMatch) -> RoundMatchFacts:
-    """Return a match of a round as a document."""
+    """Return a match of a round as an API document."""
     is_pair = len(match.teams) == 2
     return document(
         RoundMatchFacts,
@@ -125,13 +125,13 @@ def round_match(standings: GroupStandings, match: RoundMatch) -> RoundMatchFacts
 
 @routes.add("GET", "/tournaments/<slug>/groups/<group>/teams/<team>")
 def team_rounds(slug: str, group: str, team: str, query: PlacesQuery) -> List[TeamRound]:
-    """Return the points and results of a team in each closed round, the first round first."""
+    """Return a team's points and results in each closed round, in order."""
     row = ladder_view(slug, group, team).standings.by_slug[team]
     return list_of(cut_by_place(row.history, Cut(query.limit, query.after)), team_round)
 
 
 def team_round(record: RoundRecord) -> TeamRound:
-    """Return a round of a team as a document."""
+    """Return a team's round as an API document."""
     return document(
         TeamRound,
         record,

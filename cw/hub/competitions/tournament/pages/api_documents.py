@@ -1,4 +1,4 @@
-"""The documents of the API's routes of tournaments."""
+"""The documents of the tournaments' API routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.league.ladder.phases import Phase
 
 
 class TournamentRow(Struct, frozen=True, kw_only=True):
-    """A tournament in the list of all; `next_at` is the next event that is announced."""
+    """A tournament in the list; `next_at` is its next announced event."""
 
     slug: str
     game: str
@@ -27,7 +27,7 @@ class TournamentRow(Struct, frozen=True, kw_only=True):
 
 
 class GroupFacts(Struct, frozen=True, kw_only=True):
-    """A group of a tournament; `rounds` have begun."""
+    """A group of a tournament; `rounds` counts those begun."""
 
     slug: str
     name: str
@@ -47,7 +47,7 @@ class TournamentFacts(Struct, frozen=True, kw_only=True):
 
 
 class LadderRound(Struct, frozen=True, kw_only=True):
-    """A round: points of its matches are multiplied by `factor`; `played` of `matches` are over."""
+    """A round; match points are multiplied by `factor`; `played` of `matches` are over."""
 
     number: int
     board: str
@@ -57,7 +57,7 @@ class LadderRound(Struct, frozen=True, kw_only=True):
 
 
 class LadderEntry(Struct, frozen=True, kw_only=True):
-    """A team on a ladder; `change` is by how many places it rose in the last closed round."""
+    """A team on a ladder; `change` is the number of places gained in the last closed round."""
 
     place: int | None
     team: str
@@ -83,7 +83,7 @@ class Ladder(Struct, frozen=True, kw_only=True):
 
 
 class RoundQuery(PlacesQuery, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which matches of a group are wanted."""
+    """Selects matches of a group."""
 
     round: Annotated[str, Meta(pattern="^([1-9][0-9]{0,5})?$", description="Empty: the last.")] = ""
 
@@ -91,7 +91,7 @@ class RoundQuery(PlacesQuery, frozen=True, forbid_unknown_fields=True, kw_only=T
 class RoundMatchFacts(Struct, frozen=True, kw_only=True):
     """A match of a round; teams and their points are by seat.
 
-    `result` is such as `2:0`, null for a match that gives no points and one of more than two teams.
+    `result` is such as `2:0`; null if the match gives no points or has more than two teams.
     """
 
     match_id: str
@@ -103,7 +103,7 @@ class RoundMatchFacts(Struct, frozen=True, kw_only=True):
 
 
 class TeamRound(Struct, frozen=True, kw_only=True):
-    """What a team has come to in a closed round; `total` and `place` are those after it."""
+    """A team's results in a closed round; `total` and `place` are those after it."""
 
     number: int
     points: float

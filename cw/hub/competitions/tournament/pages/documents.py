@@ -1,4 +1,4 @@
-"""The JSON documents of a tournament, which its pages poll."""
+"""The JSON documents of a tournament that its pages poll."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cw.league.ladder.phases import Phase
 
 
 def tag_of(value: Any) -> str:
-    """Return a tag that differs whenever a value does."""
+    """Return a tag that changes with a value."""
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -29,7 +29,7 @@ def polled(value: Any) -> Polled:
 
 
 def with_time(now: datetime, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with the time of the server."""
+    """Return a document with the server's time."""
     return {"now": iso_time(now), **value}
 
 
@@ -48,7 +48,7 @@ def ladder(standings: GroupStandings, phase: Phase, next_at: datetime | None) ->
 
 
 def round_of(standings: GroupStandings) -> dict[str, Any] | None:
-    """Return the document of the round, None if there is none."""
+    """Return the document of the round, or None."""
     current = standings.group.round
     if current is None:
         return None
@@ -60,7 +60,7 @@ def round_of(standings: GroupStandings) -> dict[str, Any] | None:
 
 
 def table_row(row: TableRow, last: int) -> dict[str, Any]:
-    """Return the document of a row of a ladder; `last` is the last closed round."""
+    """Return the document of a ladder row; `last` is the last closed round."""
     return {
         "place": row.place,
         "team": row.name,
@@ -100,7 +100,7 @@ def team(standings: GroupStandings, slug: str) -> dict[str, Any]:
 
 
 def match_result(standings: GroupStandings, match: RoundMatch, seat: int) -> dict[str, Any]:
-    """Return the document of a match, from the side of one of its seats."""
+    """Return the document of a match from the perspective of a seat."""
     slugs = [standings.by_id[team].slug for team in match.teams if team in standings.by_id]
     common: dict[str, Any] = {
         "match": match.match_id,
@@ -125,7 +125,7 @@ def match_result(standings: GroupStandings, match: RoundMatch, seat: int) -> dic
 
 
 def events(countdown: Countdown) -> dict[str, Any]:
-    """Return the document of the events; one that is not announced has no title."""
+    """Return the document of the events; unannounced events have no title."""
     coming = countdown.next
     return {
         "next": coming

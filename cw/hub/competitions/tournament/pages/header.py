@@ -1,4 +1,4 @@
-"""The header of all pages of a tournament: its groups, its pages, and the countdown."""
+"""The header of a tournament's pages: groups, pages, and the countdown."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ NO_GROUP: Final = "There is no such sandbox."
 NO_ROUND: Final = "There is no such round."
 
 ANNOUNCED_FOR: Final = timedelta(days=1)
-"""How long an announcement stands above all pages of a tournament."""
+"""How long an announcement is shown above all pages of a tournament."""
 
 ONLINE: Final = ("hexagon", "circuit-wars", "paint")
-"""Games that people can play against a bot."""
+"""Games that people can play online against a bot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a page of a tournament."""
+    """The header of a tournament page."""
 
     tournament: TournamentView
     group: GroupView | None
-    """The group of the page."""
+    """The page's group."""
     here: str
     """The page: `ladder`, `events`, `my-team`, `host`, or ""."""
     events: tuple[EventView, ...]
-    """All of them: those that are not announced must not be shown."""
+    """All events, including unannounced ones, which must not be shown."""
     countdown: Countdown
     countdown_text: str
     team: TeamHolder | None
@@ -46,9 +46,9 @@ class Header:
 
     @property
     def announcement(self) -> EventView | None:
-        """The last thing that was told to everybody, for a day; None without one.
+        """The latest announcement, for a day, or None.
 
-        That an end was taken back is no news any more once the tournament is over all the same.
+        The note about an undone end is stale once the tournament has ended after all.
         """
         is_stale = self.countdown.is_over
         notes = (event for event in self.countdown.past if event.kind == "note")
@@ -67,7 +67,7 @@ class Header:
 def tournament_or_404(
     session: Any, slug: str, group: str = "", number: int | None = None
 ) -> TournamentView:
-    """Return a tournament; with a number, that round of a group. Answer 404 if there is none."""
+    """Return a tournament, with a given round of a group; abort with 404 if there is none."""
     tournament = views.find(session, slug, group, number)
     if tournament is None:
         abort(404, NO_TOURNAMENT)
@@ -75,7 +75,7 @@ def tournament_or_404(
 
 
 def group_or_404(tournament: TournamentView, slug: str, number: int | None = None) -> GroupView:
-    """Return a group, with the round of this number; answer 404 if there is none."""
+    """Return a group with the round of this number; abort with 404 if there is none."""
     group = tournament.group(slug)
     if group is None:
         abort(404, NO_GROUP)
@@ -87,7 +87,7 @@ def group_or_404(tournament: TournamentView, slug: str, number: int | None = Non
 def header_of(
     session: Any, tournament: TournamentView, group: GroupView | None = None, here: str = ""
 ) -> Header:
-    """Return the header of a page, in one statement, and one for each cookie of the tournament."""
+    """Return the header of a page. One statement, plus one per cookie of the tournament."""
     events = timeline.events_of(session, tournament.id)
     now = resources().clock()
     countdown = timeline.countdown(events, now)
@@ -104,5 +104,5 @@ def header_of(
 
 
 def iso_time(moment: datetime) -> str:
-    """Return a moment for scripts, to the millisecond."""
+    """Return a moment for scripts, with milliseconds."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

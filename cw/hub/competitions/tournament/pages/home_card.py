@@ -1,4 +1,4 @@
-"""What the home page shows of a tournament: who leads it or has won it, and when it ended."""
+"""A tournament on the home page: its leaders or winners, and when it ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def address(competition: CompetitionFacts) -> str:
 
 
 def leaders(session: Session, competition: int) -> Sequence[Place]:
-    """Return the first teams of the group that decides; none before a round, or without it."""
+    """Return the top teams of the deciding group; none before a round, or without such a group."""
     slug = session.scalar(
         select(Competition.slug)
         .join(Group, Group.competition_id == Competition.id)
@@ -46,7 +46,7 @@ def leaders(session: Session, competition: int) -> Sequence[Place]:
 
 
 def deciding_group(tournament: TournamentView) -> GroupView | None:
-    """Return the final that has begun, or the only group; None where there is neither."""
+    """Return the final if it has begun, or the only group, or None."""
     finals = (group for group in tournament.groups if group.kind == "final" and group.rounds)
     return next(finals, tournament.only_group)
 
@@ -57,7 +57,7 @@ def place_of(row: TableRow) -> Place:
 
 
 def ended_at(session: Session, competition: int) -> datetime | None:
-    """Return when a tournament ended; None for one that has not."""
+    """Return when a tournament ended, or None."""
     its = (Event.competition_id == competition, Event.kind == "end", Event.group_id.is_(None))
     return session.scalar(select(func.max(Event.applied_at)).where(*its))
 

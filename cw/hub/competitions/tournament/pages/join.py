@@ -1,4 +1,4 @@
-"""Joining a tournament with a login token, and leaving it."""
+"""Joining and leaving a tournament with a login token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ routes = Blueprint("joining", __name__)
 
 @routes.post("/t/<slug>/join")
 def join(slug: str) -> ResponseReturnValue:
-    """Let this browser act for the team, or the host, whose login token was entered."""
+    """Log this browser in as the team or host of the entered token."""
     token, hub = request.form.get("token", ""), resources()
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
@@ -41,7 +41,7 @@ def join(slug: str) -> ResponseReturnValue:
 
 
 def address_after_joining(tournament: TournamentView, home: GroupView | None) -> str:
-    """Return where a team goes on; tell it if it has chosen another group than its own."""
+    """Return a team's next page; show a notice if it chose another group than its own."""
     slug = tournament.slug
     if home is None:
         return url_for("tournaments.choose", slug=slug)
@@ -61,7 +61,7 @@ def refusal_page(tournament: TournamentView, token: str, error: str) -> Response
 
 @routes.post("/t/<slug>/leave")
 def leave(slug: str) -> ResponseReturnValue:
-    """End the session of the team in this browser, or with `as=host` that of the host."""
+    """End the team's session in this browser, or with `as=host` the host's."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
     hub = resources()

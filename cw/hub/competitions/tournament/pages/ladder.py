@@ -1,4 +1,4 @@
-"""The pages of tournaments for everybody: the list, groups, ladders, teams and events."""
+"""The public pages of tournaments: the list, groups, ladders, teams and events."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ routes = Blueprint("tournaments", __name__)
 TEMPLATES: Final = "hub/competitions/tournament"
 
 MOST_COMPARED: Final = 5
-"""Teams that can be compared with one."""
+"""Maximum number of teams compared with a team."""
 
 LONGEST_QUERY: Final = 300
-"""Characters of a query that tell what is polled."""
+"""Maximum length of a query in the key of a polled document, in characters."""
 
 MOST_NAMES: Final = 30
-"""Teams of a group that are named where a group is chosen."""
+"""Maximum number of teams named per group on the page for choosing a group."""
 
 # Pages
 
@@ -75,7 +75,7 @@ def index() -> str:
 
 
 def wanted_list() -> Wanted:
-    """Return what the address asks of the list; what it cannot mean counts as absent."""
+    """Return the list selection in the address; invalid values count as absent."""
     phase = request.args.get("state", "")
     return Wanted(
         whole_number(request.args.get("page", ""), least=1) or 1,
@@ -86,7 +86,7 @@ def wanted_list() -> Wanted:
 
 @routes.get("/t/<slug>/")
 def choose(slug: str) -> ResponseReturnValue:
-    """Show the groups to choose from; redirect to the only one."""
+    """Show the groups to choose from; redirect if there is only one."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
         header = header_of(reading, tournament)
@@ -99,7 +99,7 @@ def choose(slug: str) -> ResponseReturnValue:
 
 
 def choice_page(tournament: TournamentView, token: str = "", error: str = "") -> str:
-    """Return the page on which a group is chosen."""
+    """Return the page for choosing a group."""
     with one_reading() as reading:
         header = header_of(reading, tournament)
         teams = playing_teams(reading, tournament.id)
@@ -121,7 +121,7 @@ def choice_page(tournament: TournamentView, token: str = "", error: str = "") ->
 
 @routes.get("/t/<slug>/<group>/")
 def ladder(slug: str, group: str) -> str:
-    """Show the ladder of a group, also on a big screen."""
+    """Show the ladder of a group, optionally on a big screen."""
     view = ladder_view(slug, group)
     if screen.is_wanted():
         return screen.screen_page(view, poll_address("tournaments.ladder_json", view))
@@ -146,12 +146,12 @@ def ladder_page(view: LadderView, token: str = "", error: str = "") -> str:
 
 
 def of_all_pages(view: LadderView) -> dict[str, Any]:
-    """Return what all pages of a group are drawn from."""
+    """Return the template values common to all pages of a group."""
     return {"header": view.header, "group": view.group, "words": words}
 
 
 def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
-    """Return the part of the page of a ladder that is renewed; the row of one's own is marked."""
+    """Return the live part of a ladder page, with the user's own row marked."""
     part = table.table_page(view.standings, table.wanted())
     rows = view.standings.rows
     return part_of_page(
@@ -170,7 +170,7 @@ def live_ladder(view: LadderView, own: TeamHolder | None) -> Markup:
 
 
 def poll_address(endpoint: str, view: LadderView, **more: Any) -> str:
-    """Return the address that a page polls."""
+    """Return the address for a page to poll."""
     group = view.group
     number = None if group.shows_last else group.round and group.round.number
     slug = view.standings.tournament.slug
@@ -178,7 +178,7 @@ def poll_address(endpoint: str, view: LadderView, **more: Any) -> str:
 
 
 def results_of_round(standings: GroupStandings) -> Markup | str:
-    """Return the HTML of the results of a round: of each against each, or of the one match."""
+    """Return the HTML of a round's results: a cross table, or the only match."""
     if standings.group.round is None or not standings.matches:
         return ""
     if standings.tournament.settings.plan == "pairs":
@@ -192,7 +192,7 @@ def results_of_round(standings: GroupStandings) -> Markup | str:
 
 @routes.get("/t/<slug>/<group>/<team>")
 def team(slug: str, group: str, team: str) -> str:
-    """Show a team: its points after each round, and its results in one of them."""
+    """Show a team: its points after each round, and its results in one round."""
     view = ladder_view(slug, group, team)
     standings = view.standings
     row = standings.by_slug[team]
@@ -209,7 +209,7 @@ def team(slug: str, group: str, team: str) -> str:
 
 
 def live_team(view: LadderView, row: TableRow, own: TeamHolder | None) -> Markup:
-    """Return the part of the page of a team that is renewed; one's own is marked."""
+    """Return the live part of a team page; the user's own team is marked."""
     standings = view.standings
     compared = compared_rows(standings, row)
     return part_of_page(
@@ -234,19 +234,19 @@ def live_team(view: LadderView, row: TableRow, own: TeamHolder | None) -> Markup
 
 
 def compared_rows(standings: GroupStandings, row: TableRow) -> list[TableRow]:
-    """Return the teams to be compared with one."""
+    """Return the rows of the teams to compare with a team."""
     return [standings.by_slug[name] for name in compared_slugs(standings, row)]
 
 
 def compared_slugs(standings: GroupStandings, row: TableRow) -> list[str]:
-    """Return the slugs of the teams to be compared with one."""
+    """Return the slugs of the teams to compare with a team."""
     wanted = dict.fromkeys(request.args.getlist("with"))
     slugs = [slug for slug in wanted if slug in standings.by_slug and slug != row.slug]
     return slugs[:MOST_COMPARED]
 
 
 def totals_by_round(rows: list[TableRow], last: int) -> list[tuple[int, list[float | int]]]:
-    """Return each round with the points of teams after it; round 0 is the start."""
+    """Return each round with the teams' points after it; round 0 is the start."""
     points = [{record.number: record.points for record in row.history} for row in rows]
     sums, totals = [0.0] * len(rows), []
     for number in range(last + 1):
@@ -257,7 +257,7 @@ def totals_by_round(rows: list[TableRow], last: int) -> list[tuple[int, list[flo
 
 @routes.get("/t/<slug>/events")
 def events(slug: str) -> str:
-    """Show the events that have occurred, and those that are announced."""
+    """Show the past events, and the announced ones."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
         header = header_of(reading, tournament, here="events")
@@ -265,16 +265,16 @@ def events(slug: str) -> str:
     return render_template(f"{TEMPLATES}/events.html", header=header, coming=coming)
 
 
-# Polled by scripts: 304 if nothing has changed
+# Polled by scripts; 304 if unchanged
 
 
 def poll_key(*parts: str) -> str:
-    """Return the key of a polled document: what was asked for, cut to a length."""
+    """Return the key of a polled document: the request, cut to a maximum length."""
     return " ".join((*parts, request.query_string.decode("latin-1")[:LONGEST_QUERY]))
 
 
 def is_for_page() -> bool:
-    """Return whether a page asks for the part of it that is renewed, not a program for figures."""
+    """Return whether a page requests its live part, rather than a program the figures."""
     return request.args.get("html") == "1"
 
 
@@ -286,7 +286,7 @@ def ladder_json(slug: str, group: str) -> Response:
 
 
 def polled_ladder(slug: str, group: str) -> Polled:
-    """Return a ladder as figures, or as its page shows it to everybody."""
+    """Return a ladder as figures, or as the public part of its page."""
     view = ladder_view(slug, group)
     figures = view.polled()
     return Polled(figures.tag, {"html": live_ladder(view, None)}) if is_for_page() else figures
@@ -299,7 +299,7 @@ def team_json(slug: str, group: str, team: str) -> Response:
 
 
 def polled_team(slug: str, group: str, team: str) -> Polled:
-    """Return a team as figures, or as its page shows it to everybody."""
+    """Return a team as figures, or as the public part of its page."""
     view = ladder_view(slug, group, team)
     row = view.standings.by_slug[team]
     figures = documents.team(view.standings, team)
@@ -310,12 +310,12 @@ def polled_team(slug: str, group: str, team: str) -> Polled:
 
 @routes.get("/t/<slug>/events.json")
 def events_json(slug: str) -> Response:
-    """Return the next event and those that have occurred, for scripts."""
+    """Return the next and the past events, for scripts."""
     return polls.answer(f"events {slug}", lambda: polled_events(slug))
 
 
 def polled_events(slug: str) -> Polled:
-    """Return the countdown for scripts, with the time of the server, which is not in the tag."""
+    """Return the countdown for scripts, with the server's time, which does not affect the tag."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
         events = timeline.events_of(reading, tournament.id)

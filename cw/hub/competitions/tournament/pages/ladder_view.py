@@ -1,4 +1,4 @@
-"""The ladder of a group as pages show it, and the standings that a process keeps."""
+"""The ladder of a group for its pages, and a cache of standings."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from cw.hub.pages.request import one_reading, resources
 from cw.league.ladder.phases import Phase
 
 MOST_CACHED: Final = 200
-"""Standings that a process keeps."""
+"""Maximum number of standings cached per process."""
 
 ON_PODIUM: Final = 3
-"""Teams on the podium of a group."""
+"""Number of teams on a group's podium."""
 
 NO_TEAM: Final = "There is no such team."
 
 
 @dataclass(frozen=True, slots=True)
 class LadderView:
-    """The ladder of a group, or of one of its teams, as a page shows it."""
+    """The ladder of a group, or of one of its teams, for a page."""
 
     header: Header
     standings: GroupStandings
     phase: Phase
     next_at: datetime | None
-    """When the next round begins; None if that is open."""
+    """When the next round begins; None if unknown."""
 
     @property
     def group(self) -> GroupView:
@@ -62,12 +62,12 @@ class LadderView:
 
     @property
     def podium(self) -> tuple[TableRow, ...]:
-        """The first of a group that is over, the best first; none before."""
+        """The top teams of a finished group, best first; empty before its end."""
         return best_of(self.standings) if self.phase == "over" else ()
 
     @property
     def met_at_top(self) -> list[RoundMatch]:
-        """The matches of the last round between those on the podium."""
+        """The last round's matches between teams on the podium."""
         best = {row.team_id for row in self.podium}
         return [
             match
@@ -76,7 +76,7 @@ class LadderView:
         ]
 
     def polled(self) -> Polled:
-        """Return the ladder as JSON with its tag, made once while it stays as it is."""
+        """Return the ladder as JSON with its tag; cached while it is unchanged."""
         figures = cast("Remembered[Polled]", current_app.extensions["figures of ladders"])
         group = self.group
         key = (group.id, group.round and group.round.number, self.phase, self.next_at, group.mark)
@@ -87,7 +87,7 @@ class LadderView:
 
 
 def install(app: Flask) -> None:
-    """Let an app cache standings, and ladders as JSON."""
+    """Add caches of standings, and of ladders as JSON, to an app."""
     app.extensions["ladders"] = Remembered[GroupStandings](MOST_CACHED)
     app.extensions["figures of ladders"] = Remembered[Polled](MOST_CACHED)
 
@@ -101,7 +101,7 @@ def cached(  # noqa: PLR0913
     number: int | None = None,
     team: str | None = None,
 ) -> GroupStandings:
-    """Return the standings of a group as `standings.of_group` does; read again once it changes."""
+    """Return the standings of a group as `standings.of_group` does; cached until it changes."""
     cache = cast("Remembered[GroupStandings]", current_app.extensions["ladders"])
     return cache.find(
         (group.id, number, team, phase, group.mark),
@@ -110,7 +110,7 @@ def cached(  # noqa: PLR0913
 
 
 def wanted_round() -> int | None:
-    """Return the round of the query, None for the last; answer 404 for a malformed number."""
+    """Return the requested round, None for the last; abort with 404 if it is malformed."""
     text = request.args.get("round", "")
     if not text:
         return None
@@ -121,7 +121,7 @@ def wanted_round() -> int | None:
 
 
 def ladder_view(slug: str, group_slug: str, team: str | None = None) -> LadderView:
-    """Return the ladder of a request, with the matches of all teams or of one."""
+    """Return the requested ladder, with the matches of all teams or of one."""
     number = wanted_round()
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug, group_slug, number)
@@ -135,7 +135,7 @@ def ladder_view(slug: str, group_slug: str, team: str | None = None) -> LadderVi
 
 
 def next_round_at(tournament: TournamentView, group: GroupView, phase: Phase) -> datetime | None:
-    """Return when the next round of a group begins; None if that is open."""
+    """Return when the next round of a group begins, or None if unknown."""
     last, every = group.round, tournament.settings.round_every
     if phase != "running" or last is None or group.is_open or not group.shows_last or not every:
         return None
@@ -143,5 +143,5 @@ def next_round_at(tournament: TournamentView, group: GroupView, phase: Phase) ->
 
 
 def best_of(standings: GroupStandings) -> tuple[TableRow, ...]:
-    """Return the first rows of a group, the best first; none where nothing was played."""
+    """Return the top rows of a group, best first; none if nothing was played."""
     return tuple(row for row in standings.rows[:ON_PODIUM] if row.place and row.history)

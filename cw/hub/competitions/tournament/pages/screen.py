@@ -1,4 +1,4 @@
-"""The big screen of a tournament: its groups and its matches in turn, with nothing to click."""
+"""The big screen of a tournament: its groups and matches in turn, without controls."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cw.hub.players.spectating import is_shown
 from cw.league.ladder.phases import Phase
 
 MOST_MATCHES: Final = 6
-"""Matches that are shown in turn."""
+"""Maximum number of matches shown in turn."""
 
 MOST_TEAMS: Final = 50
-"""Teams that are shown, ten at a time."""
+"""Maximum number of teams shown, ten at a time."""
 
 
 def is_wanted() -> bool:
@@ -31,14 +31,14 @@ def is_wanted() -> bool:
 
 
 def groups_in_turn(groups: Sequence[GroupView], phases: Mapping[int, Phase]) -> Sequence[GroupView]:
-    """Return the groups to show: the final alone once it has begun, else those of the public."""
+    """Return the groups to show: only the final once it has begun, otherwise the public groups."""
     final = [group for group in groups if group.kind == "final" and phases[group.id] != "waiting"]
     public = [group for group in groups if group.kind == "public"]
     return final or public or groups
 
 
 def matches_in_turn(standings: GroupStandings) -> list[RoundMatch]:
-    """Return the matches to watch: those that can be watched now, then the last that are over."""
+    """Return the matches to watch: live ones first, then the latest finished ones."""
     live = [
         match
         for match in standings.matches
@@ -49,27 +49,27 @@ def matches_in_turn(standings: GroupStandings) -> list[RoundMatch]:
 
 
 def match_words(standings: GroupStandings, match: RoundMatch) -> str:
-    """Return the caption of a match: its result, or its number in the round where many play."""
+    """Return the caption of a match: its result, or its number if it has more than two teams."""
     if len(match.teams) == 2:
         return words.result_words(standings, match)
     return f"Match {match.sequence or 1} of this round"
 
 
 def first_address(tournament: TournamentView, header: Header) -> str:
-    """Return the address of the screen that shows the groups of a tournament in turn."""
+    """Return the address of the screen that cycles through a tournament's groups."""
     groups = groups_in_turn(tournament.groups, phases_of(header))
     return address_of(tournament, groups[0], turn=True)
 
 
 def phases_of(header: Header) -> dict[int, Phase]:
-    """Return the phases of the groups of a tournament, by their ids."""
+    """Return the phases of a tournament's groups, by id."""
     now = resources().clock()
     groups = header.tournament.groups
     return {group.id: timeline.phase_of(group, header.events, now) for group in groups}
 
 
 def address_of(tournament: TournamentView, group: GroupView, *, turn: bool) -> str:
-    """Return the address of the screen of a group, which may go on to the next."""
+    """Return the address of a group's screen; with `turn`, it moves on to the next group."""
     more = 1 if turn else None
     return url_for(
         "tournaments.ladder", slug=tournament.slug, group=group.slug, screen=1, turn=more
@@ -77,7 +77,7 @@ def address_of(tournament: TournamentView, group: GroupView, *, turn: bool) -> s
 
 
 def screen_page(view: LadderView, poll: str) -> str:
-    """Return the big screen of a group; `poll` is the address of its ladder for scripts."""
+    """Return the big screen of a group; `poll` is the address that scripts poll for its ladder."""
     tournament, turn = view.standings.tournament, request.args.get("turn") == "1"
     return render_template(
         "hub/competitions/tournament/screen.html",
@@ -98,7 +98,7 @@ def screen_page(view: LadderView, poll: str) -> str:
 
 
 def following(view: LadderView) -> str:
-    """Return the address of the screen of the next group."""
+    """Return the address of the next group's screen."""
     tournament = view.standings.tournament
     groups = groups_in_turn(tournament.groups, phases_of(view.header))
     slugs = [group.slug for group in groups]

@@ -1,4 +1,4 @@
-"""What the page of a ladder shows of a group, however many teams it has: a page of its table."""
+"""The parts of a group's ladder page that depend on the number of teams."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from cw.hub.pages.names import natural_order
 from cw.hub.pages.queries import whole_number
 
 PER_PAGE: Final = 50
-"""Teams of a page."""
+"""Number of teams per page."""
 
 MOST_CROSSED: Final = 20
-"""Teams of which each has a column in the table of results; of more, only the last are listed."""
+"""Maximum number of teams for a cross table; with more, only the latest results are listed."""
 
 MOST_LISTED: Final = 12
-"""Results that are listed in the place of a table."""
+"""Maximum number of results listed instead of a cross table."""
 
 OFTEN: Final = 2
 SELDOM: Final = 10
-"""Seconds after which a page asks what is new; seldom where many teams look on."""
+"""Seconds between the polls of a page; longer where many teams may be watching."""
 
 BESIDE: Final = 6
-"""Teams above and below one that can be compared with it, and at the top, of many."""
+"""Of many teams, those comparable with one: this many above, below, and at the top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a request asks of a ladder."""
+    """The selection in a request for a ladder."""
 
     page: int
     named: str
-    """What the names of teams contain; "" for all."""
+    """Part of the teams' names; "" for all."""
 
 
 def wanted() -> Wanted:
-    """Return what the address asks for; what it cannot mean counts as absent."""
+    """Return the selection in the address; invalid values count as absent."""
     return Wanted(
         whole_number(request.args.get("page", ""), least=1) or 1,
         request.args.get("q", "").strip()[:LONGEST_TEAM],
@@ -50,23 +50,23 @@ def wanted() -> Wanted:
 
 @dataclass(frozen=True, slots=True)
 class TablePage:
-    """A page of the competing teams of a group."""
+    """A page of a group's competing teams."""
 
     rows: Sequence[TableRow]
     page: int
     pages: int
     named: str
     is_long: bool
-    """Whether the group has more teams than a page."""
+    """Whether the group has more than one page."""
 
     @property
     def choice(self) -> dict[str, Any]:
-        """What leads to this page, for an address."""
+        """The query parameters that lead to this page."""
         return {"page": self.page if self.page > 1 else None, "q": self.named or None}
 
 
 def table_page(standings: GroupStandings, choice: Wanted) -> TablePage:
-    """Return the page that was asked for, the last one for a number beyond it."""
+    """Return the requested page; a page beyond the last means the last."""
     competing = competing_rows(standings)
     wanted_name = choice.named.casefold()
     rows = [row for row in competing if wanted_name in row.name.casefold()]
@@ -78,28 +78,28 @@ def table_page(standings: GroupStandings, choice: Wanted) -> TablePage:
 
 
 def competing_rows(standings: GroupStandings) -> list[TableRow]:
-    """Return the teams with a place, the first place first."""
+    """Return the teams that have a place, best first."""
     return [row for row in standings.rows if row.competes]
 
 
 def page_of(standings: GroupStandings, team: int) -> int | None:
-    """Return the number of the page on which a team stands, None if it has no place."""
+    """Return the number of a team's page, or None if it has no place."""
     ids = [row.team_id for row in competing_rows(standings)]
     return ids.index(team) // PER_PAGE + 1 if team in ids else None
 
 
 def seconds_between_polls(standings: GroupStandings) -> int:
-    """Return after how many seconds an open page asks what is new."""
+    """Return the number of seconds between two polls of an open page."""
     return OFTEN if len(standings.rows) <= MOST_CROSSED else SELDOM
 
 
 def has_cross_table(standings: GroupStandings) -> bool:
-    """Return whether the results of a round fit into a table of each team against each."""
+    """Return whether a round's results fit into a cross table."""
     return len(standings.round_rows) <= MOST_CROSSED
 
 
 def results_by_pair(standings: GroupStandings) -> dict[tuple[int, int], tuple[RoundMatch, int]]:
-    """Return the match of each two teams, with the seat of the first."""
+    """Return the match of each pair of teams, with the seat of the first."""
     return {
         (team, opponent): (match, seat)
         for match in standings.matches
@@ -110,12 +110,12 @@ def results_by_pair(standings: GroupStandings) -> dict[tuple[int, int], tuple[Ro
 
 
 def last_results(standings: GroupStandings) -> list[RoundMatch]:
-    """Return the last matches of a round that give points, the latest first."""
+    """Return the latest scoring matches of a round, latest first."""
     return [match for match in reversed(standings.matches) if match.counts][:MOST_LISTED]
 
 
 def comparable(standings: GroupStandings, row: TableRow) -> list[TableRow]:
-    """Return the teams to compare with one, by name; of many those at the top and around it."""
+    """Return the teams comparable with one, by name; of many, those at the top and near it."""
     rows = standings.rows
     others = [other for other in rows if other.team_id != row.team_id]
     if len(rows) <= MOST_CROSSED:

@@ -1,1 +1,1 @@
-"""People in tournaments: invitations, the members of teams, hosts, and who is ready."""
+"""People in tournaments: invitations, team members, hosts, and readiness."""

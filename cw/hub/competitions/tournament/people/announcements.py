@@ -1,4 +1,4 @@
-"""What hosts announce: above all pages of a tournament, and by mail to people in its teams."""
+"""Hosts' announcements: above all pages of a tournament, and by mail to team members."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from cw.hub.competitions.verbs import lock
 from cw.hub.store.tables import Bot, Competition, Entry, Event, Team, TeamMember, User
 
 Audience: TypeAlias = Literal["all", "no bot"]
-"""Everybody in a team, or those whose team has no bot that works."""
+"""All team members, or only those whose team has no working bot."""
 
 MOST_IN_AN_HOUR: Final = 3
-"""Announcements of a tournament that go out by mail."""
+"""Maximum number of a tournament's announcements sent by mail per hour."""
 
 MOST_PEOPLE: Final = 5000
 HOUR: Final = timedelta(hours=1)
@@ -44,12 +44,12 @@ TOO_MANY_PEOPLE: Final = f"More than {MOST_PEOPLE:,} people would get a mail"
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What a host tells everybody."""
+    """A host's announcement to everybody."""
 
     title: str
     text: str = ""
     audience: Audience | None = None
-    """Who is sent a mail; None: nobody."""
+    """Who gets a mail; None: nobody."""
 
 
 def announce(  # noqa: PLR0913
@@ -61,10 +61,10 @@ def announce(  # noqa: PLR0913
     actor: str,
     address: str,
 ) -> int | None:
-    """Announce something now; return how many people are sent a mail, None if none was asked for.
+    """Publish an announcement now; return the number of mails, or None if none was requested.
 
-    `address` is that of the site. Raises UsageError for a text that cannot be, and for mails to
-    too many people, too often, or of the same announcement again.
+    `address` is that of the site. Raises UsageError if the text is invalid, and for mails to too
+    many people, too often, or with the same announcement again.
     """
     row = lock(session, competition)
     if new.audience:
@@ -86,7 +86,7 @@ def announce(  # noqa: PLR0913
 def put_mails(
     session: Session, clock: Clock, event: Event, audience: Audience, words: Words
 ) -> int:
-    """Put the mails about an event; return how many. Raises UsageError for too many."""
+    """Enqueue the mails about an event; return their number. Raises UsageError if too many."""
     people = recipients(session, event.competition_id, audience)
     if len(people) > MOST_PEOPLE:
         raise UsageError(TOO_MANY_PEOPLE)
@@ -95,7 +95,7 @@ def put_mails(
 
 
 def check_bounds(session: Session, clock: Clock, competition: int, new: Announcement) -> None:
-    """Raise UsageError if a tournament has mailed this, or as much as it may, within the hour."""
+    """Raise UsageError if this was mailed within the hour, or the hourly limit is reached."""
     recent = (Event.competition_id == competition, Event.at > clock() - HOUR, Event.kind == "note")
     mailed = [event for event in session.scalars(select(Event).where(*recent)) if event.data]
     if any((event.title, event.text) == (new.title, new.text) for event in mailed):
@@ -105,7 +105,7 @@ def check_bounds(session: Session, clock: Clock, competition: int, new: Announce
 
 
 def recipients(session: Session, competition: int, audience: Audience) -> list[int]:
-    """Return the ids of those who are sent a mail: with a confirmed address, and not turned off."""
+    """Return the user ids of the recipients: confirmed addresses that have not opted out."""
     plays = exists().where(Entry.team_id == Team.id, Entry.status.in_(("playing", "waiting")))
     reachable = (
         User.email_verified_at.is_not(None),
@@ -126,7 +126,7 @@ def recipients(session: Session, competition: int, audience: Audience) -> list[i
 
 
 def words_of(row: Competition, event: Event, audience: Audience, address: str) -> Words:
-    """Return what the mail says."""
+    """Return the text of the mail."""
     why = f"The host of {row.title} sends this {SENT_TO[audience]}:"
     texts = (event.title, event.text, why, f"{address}/t/{row.slug}/")
     return Words(f"{row.title}: {event.title}", tuple(text for text in texts if text))

@@ -1,4 +1,4 @@
-"""The hosts of a competition: people who lead it, beside those who hold its token."""
+"""The hosts of a competition: people who lead it, besides holders of its token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cw.hub.store.tables import CompetitionHost, User
 
 
 def hosts_of(session: Session, competition: int) -> list[str]:
-    """Return the usernames of the hosts of a competition, in the order in which they came."""
+    """Return the usernames of a competition's hosts, in order of addition."""
     query = select(User.username).join(CompetitionHost, CompetitionHost.user_id == User.id)
     wanted = query.where(CompetitionHost.competition_id == competition)
     return [name or "" for name in session.scalars(wanted.order_by(CompetitionHost.added_at))]
@@ -22,7 +22,7 @@ def hosts_of(session: Session, competition: int) -> list[str]:
 def add_host(
     session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
 ) -> None:
-    """Let a person lead a competition; raise UsageError for an unknown name. Twice: once."""
+    """Make a user a host of a competition; raise UsageError if the name is unknown. Idempotent."""
     row, user = lock(session, competition), find_person(session, username)
     if session.get(CompetitionHost, (competition, user.id)) is None:
         session.add(CompetitionHost(competition_id=competition, user_id=user.id, added_at=clock()))
@@ -34,7 +34,7 @@ def add_host(
 def remove_host(
     session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
 ) -> None:
-    """Let a person lead a competition no more; raise UsageError for an unknown name."""
+    """Remove a host from a competition; raise UsageError if the name is unknown."""
     row, user = lock(session, competition), find_person(session, username)
     host = session.get(CompetitionHost, (competition, user.id))
     if host is None:
@@ -46,7 +46,7 @@ def remove_host(
 
 
 def find_person(session: Session, username: str) -> users.Facts:
-    """Return an account; raise UsageError, for people who know no commands, if there is none."""
+    """Return an account; raise UsageError, worded for users of pages, if there is none."""
     try:
         return users.find(session, username)
     except UsageError:

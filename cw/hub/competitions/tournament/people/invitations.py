@@ -1,4 +1,4 @@
-"""The invitation of a tournament: its link, its limits, and the addresses that a host imports."""
+"""The invitation of a tournament: its link, its limits, and the host's imported addresses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cw.hub.competitions.verbs import OPERATOR, lock
 from cw.hub.store.tables import Competition, Guest, Invitation
 
 LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-"""Letters of codes, without those that look alike."""
+"""Letters of codes, without look-alikes."""
 
 LENGTH: Final = 10
 
@@ -34,27 +34,27 @@ USUAL_MEMBERS: Final = 4
 MOST_MEMBERS: Final = 50
 MOST_GUESTS: Final = 5000
 LONGEST_LIST: Final = 200_000
-"""Characters of a list of addresses."""
+"""Maximum length of a list of addresses, in characters."""
 
 LONGEST_LINE: Final = 1000
-"""Characters of a line of it."""
+"""Maximum length of one of its lines, in characters."""
 
 TEAM: Final = "team"
-"""The title of the column of a list that has the names of teams."""
+"""The title of the list's column with team names."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvitationView:
-    """The invitation of a tournament, as it is."""
+    """The present invitation of a tournament."""
 
     competition_id: int
     code: str
     is_open: bool
-    """Whether everybody who knows the code may come, or only those on the host's list."""
+    """Whether it is open to everybody with the code, or only to the host's list."""
     most_teams: int
     most_members: int
     slug: str = ""
-    """That of the competition, where it was found by its code."""
+    """The competition's slug, if found by code."""
 
 
 def new_code() -> str:
@@ -63,13 +63,13 @@ def new_code() -> str:
 
 
 def find(session: Session, competition: int) -> InvitationView | None:
-    """Return the invitation of a competition, None if there is none."""
+    """Return the invitation of a competition, or None."""
     row = session.get(Invitation, competition)
     return None if row is None else view_of(row)
 
 
 def find_by_code(session: Session, code: str) -> InvitationView | None:
-    """Return the invitation with a code, in any case; None if there is none."""
+    """Return the invitation with a code, ignoring case, or None."""
     query = select(Invitation, Competition.slug).where(Invitation.code == code.upper())
     row = session.execute(
         query.join(Competition, Competition.id == Invitation.competition_id)
@@ -78,7 +78,7 @@ def find_by_code(session: Session, code: str) -> InvitationView | None:
 
 
 def invited_to(session: Session, path: str) -> int | None:
-    """Return the id of the tournament to which a link invites; None for one that is over."""
+    """Return the id of the tournament that a link invites to, or None if it is over."""
     link = LINK.fullmatch(path)
     if link is None:
         return None
@@ -88,7 +88,7 @@ def invited_to(session: Session, path: str) -> int | None:
 
 
 def view_of(row: Invitation, slug: str = "") -> InvitationView:
-    """Return a row as a value."""
+    """Convert a row to a value."""
     limits = (row.most_teams, row.most_members)
     return InvitationView(row.competition_id, row.code, row.is_open, *limits, slug)
 
@@ -104,10 +104,10 @@ def invite(  # noqa: PLR0913
     is_new: bool = False,
     actor: str = OPERATOR,
 ) -> str:
-    """Make the invitation of a competition, or change its limits; return its code.
+    """Create the invitation of a competition, or change its limits; return its code.
 
-    `is_new` gives it another code, and ends the one before. Raises UsageError for other numbers
-    than 1 to 1,000 teams, and 1 to 50 people of a team.
+    `is_new` replaces the code, which invalidates the old one. Raises UsageError unless there are
+    1 to 1,000 teams, and 1 to 50 people per team.
     """
     row = lock(session, competition)
     if not 1 <= most_teams <= MOST_TEAMS:
@@ -128,23 +128,23 @@ def invite(  # noqa: PLR0913
     return invitation.code
 
 
-# The list of a host
+# The host's list
 
 
 @dataclass(frozen=True, slots=True)
 class NewGuest:
-    """An address on a list, and the name of a team."""
+    """A listed address, with the name of a team."""
 
     email: str
     team: str = ""
 
 
 def guests_of(text: str) -> Iterator[NewGuest]:
-    """Yield the addresses of a list, a line each: `E-MAIL` or `E-MAIL, TEAM`.
+    """Yield the addresses of a list, one per line: `E-MAIL` or `E-MAIL, TEAM`.
 
-    There may be a first line of titles, of which `team` names a column, and tabs or semicolons
-    for the commas. Raises UsageError for a line without an address or that is too long, with its
-    number, and for a list that is too long.
+    The first line may contain titles, with `team` naming a column; tabs and semicolons may replace
+    commas. Raises UsageError, with its number, for a line that is too long or lacks an address,
+    and for a list that is too long.
     """
     if len(text) > LONGEST_LIST:
         raise UsageError(f"The list is longer than {LONGEST_LIST:,} characters")
@@ -168,13 +168,13 @@ def guests_of(text: str) -> Iterator[NewGuest]:
 
 
 def cells_of(line: str) -> list[str]:
-    """Return the cells of a line, as spreadsheets write or copy it."""
+    """Split a line, as written or copied from a spreadsheet, into cells."""
     line = line.replace(";", ",").replace("\t", ",")
     return [cell.strip() for cell in next(csv.reader([line]), [])]
 
 
 def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
-    """Return the name of a team on a line: from its column, else what stands beside the address."""
+    """Return the team name on a line: from its column, or else the cell beside the address."""
     if TEAM in titles:
         return dict(zip(titles, cells, strict=False)).get(TEAM, "")
     return next((cell for cell in cells if cell and cell != address), "")
@@ -183,7 +183,7 @@ def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
 def import_guests(
     session: Session, clock: Clock, competition: int, text: str, *, actor: str = OPERATOR
 ) -> int:
-    """Add the addresses of a list; return how many were new. All or none."""
+    """Add the addresses of a list, all or none; return how many were new."""
     row = lock(session, competition)
     listed = {guest.email: guest for guest in guests_of(text)}
     of_it = Guest.competition_id == competition
@@ -201,6 +201,6 @@ def import_guests(
 
 
 def guest_named(session: Session, competition: int, email: str | None) -> Guest | None:
-    """Return the line of a list with an address; None if there is none."""
+    """Return the list entry of an address, or None."""
     wanted = (Guest.competition_id == competition, Guest.email == func.lower(email or ""))
     return session.scalars(select(Guest).where(*wanted)).one_or_none()

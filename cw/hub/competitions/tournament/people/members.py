@@ -1,6 +1,6 @@
-"""People form teams and join them: captains, members, the waiting list.
+"""Forming and joining teams: captains, members, the waiting list.
 
-Each verb holds the competition, as `progress` says, and is audited.
+Each function locks the competition, as `progress` describes, and is audited.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ STARTED: Final = "The tournament has started: teams keep their names"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody in a team."""
+    """A member of a team."""
 
     user_id: int
     username: str
@@ -52,7 +52,7 @@ class Member:
 def check_may_come(
     session: Session, row: Competition, invitation: InvitationView, user_id: int
 ) -> None:
-    """Raise UsageError, in one sentence, if an account may not come to a tournament."""
+    """Raise a one-sentence UsageError if an account may not take part in a tournament."""
     if row.state == "over":
         raise UsageError(OVER)
     if session.get(TeamMember, (row.id, user_id)) is not None:
@@ -62,7 +62,7 @@ def check_may_come(
 
 
 def email_of(session: Session, user_id: int) -> str | None:
-    """Return the address of an account if it is confirmed, else None."""
+    """Return the confirmed address of an account, or None."""
     confirmed = (User.id == user_id, User.email_verified_at.is_not(None))
     return session.scalar(select(User.email).where(*confirmed))
 
@@ -77,11 +77,11 @@ def form_team(  # noqa: PLR0913
     group: str = "",
     actor: str,
 ) -> bool:
-    """Form a team whose captain an account is; return whether it plays, or waits for room.
+    """Form a team with an account as captain; return False if it has to wait for room.
 
     `group` is the name or slug of a public group; "": the only one. Raises UsageError for another
-    group, for a name that is taken or cannot be, and for those who may not come. Of two with one
-    name at once, one gets it.
+    group, for a taken or invalid name, and for those who may not come. Of concurrent callers with
+    one name, exactly one succeeds.
     """
     row = lock(session, invitation.competition_id)
     check_may_come(session, row, invitation, user_id)
@@ -102,7 +102,7 @@ def form_team(  # noqa: PLR0913
 
 
 def public_group(groups: Sequence[Group], name: str) -> Group:
-    """Return the group that somebody who was invited chooses, which the final never is."""
+    """Return the public group that an invited person chose; it is never the final."""
     public = [group for group in groups if group.kind == "public"]
     if name:
         return named_group(public, name)
@@ -112,7 +112,7 @@ def public_group(groups: Sequence[Group], name: str) -> Group:
 
 
 def has_room(session: Session, row: Competition, invitation: InvitationView, group: str) -> bool:
-    """Return whether another team can play, by the limit of the invitation and of its group.
+    """Return whether another team can play, within the limits of the invitation and the group.
 
     `group` is the slug of a group other than the final.
     """
@@ -137,9 +137,9 @@ def join_team(  # noqa: PLR0913
     *,
     actor: str,
 ) -> str:
-    """Let an account join the team with a code; return the team's name.
+    """Add an account to the team with a code; return the team's name.
 
-    Raises UsageError for an unknown code, a team that is full, and those who may not come.
+    Raises UsageError for an unknown code, a full team, and those who may not come.
     """
     row = lock(session, invitation.competition_id)
     check_may_come(session, row, invitation, user_id)
@@ -164,7 +164,7 @@ def add_member(
 
 
 def members_of(session: Session, team: int) -> list[Member]:
-    """Return the people of a team, in the order in which they came."""
+    """Return the members of a team, in order of joining."""
     rows = session.execute(
         select(User.id, User.username, TeamMember.is_captain)
         .join(User, User.id == TeamMember.user_id)
@@ -175,14 +175,14 @@ def members_of(session: Session, team: int) -> list[Member]:
 
 
 def code_of(session: Session, team: int) -> str | None:
-    """Return the code by which people join a team; None for a team without people."""
+    """Return the code for joining a team, or None for a team without people."""
     return session.scalar(select(Team.code).where(Team.id == team))
 
 
 def leave(session: Session, clock: Clock, competition: int, user_id: int, *, actor: str) -> None:
-    """Let an account leave its team; who came next is the captain then. Twice: once.
+    """Remove an account from its team; the next member becomes captain. Idempotent.
 
-    A team without people is removed before the start; after it, it plays on.
+    An empty team is removed before the start; later, it plays on.
     """
     row = lock(session, competition)
     member = session.get(TeamMember, (competition, user_id))
@@ -206,10 +206,10 @@ def leave(session: Session, clock: Clock, competition: int, user_id: int, *, act
 def rename(  # noqa: PLR0913
     session: Session, clock: Clock, competition: int, user_id: int, name: str, *, actor: str
 ) -> None:
-    """Give a team another name, before the start; its address stays.
+    """Rename a team before the start; its address stays.
 
-    Raises UsageError after the start, for a member who is not the captain, and a name that cannot
-    be or is taken.
+    Raises UsageError after the start, for a member who is not the captain, and for a name that is
+    invalid or taken.
     """
     row = lock(session, competition)
     member = session.get(TeamMember, (competition, user_id))
@@ -228,7 +228,7 @@ def rename(  # noqa: PLR0913
 
 
 def admit_waiting(session: Session, clock: Clock, competition: int) -> int:
-    """Let teams that wait play, first come first served, while there is room; return how many."""
+    """Admit waiting teams, first come first served, while there is room; return their number."""
     waiting = session.execute(
         select(Entry, Team, Group.slug)
         .join(Team, Team.id == Entry.team_id)
@@ -253,6 +253,6 @@ def admit_waiting(session: Session, clock: Clock, competition: int) -> int:
 def note(  # noqa: PLR0913, PLR0917
     session: Session, clock: Clock, row: Competition, team: Team, verb: str, actor: str, **more: Any
 ) -> None:
-    """Add a line about a team to the audit."""
+    """Add an audit entry about a team."""
     subject = f"team:{row.slug}/{team.slug}"[:60]
     audit.note(session, clock, actor, verb, subject, detail=more, competition_id=row.id)

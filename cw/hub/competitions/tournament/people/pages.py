@@ -1,4 +1,4 @@
-"""The page of an invitation, and what people do in their teams."""
+"""The invitation page, and the actions of team members."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ NO_INVITATION: Final = "This invitation is not known. Check the link or ask the 
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """An invitation, and the tournament to which it leads."""
+    """An invitation with its tournament."""
 
     invitation: InvitationView
     tournament: TournamentView
 
 
 def invited(code: str) -> Invited:
-    """Return the invitation with a code; answer 404, which counts as a guess, without one."""
+    """Return the invitation with a code; abort with 404 if unknown, and count it as a guess."""
     with one_reading() as reading:
         invitation = invitations.find_by_code(reading, code)
         tournament = invitation and views.find(reading, invitation.slug)
@@ -53,7 +53,7 @@ def invited(code: str) -> Invited:
 
 @routes.get("/join/<code>")
 def page(code: str) -> str:
-    """Show to what one is invited, and how one takes part."""
+    """Show the invitation, and how to take part."""
     return render(invited(code))
 
 
@@ -78,7 +78,7 @@ def render(to: Invited, errors: dict[str, str] | None = None) -> str:
 @routes.post("/join/<code>/team")
 @players_only
 def form_team(code: str) -> ResponseReturnValue:
-    """Form a team, of which this person is the captain."""
+    """Form a team, with the current user as captain."""
     to, form = invited(code), request.form
     name, group = form.get("name", "")[:200], form.get("group", "")[:100]
     verb = partial(members.form_team, name=name, group=group)
@@ -88,7 +88,7 @@ def form_team(code: str) -> ResponseReturnValue:
 @routes.post("/join/<code>/member")
 @players_only
 def join_team(code: str) -> ResponseReturnValue:
-    """Join the team whose code was entered."""
+    """Join the team with the entered code."""
     verb = partial(members.join_team, code=request.form.get("code", "")[:40])
     return taking_part(invited(code), "code", verb, JOINED.format)
 
@@ -96,7 +96,7 @@ def join_team(code: str) -> ResponseReturnValue:
 def taking_part(
     to: Invited, field: str, verb: Callable[..., Result], welcome: Callable[[Result], str]
 ) -> ResponseReturnValue:
-    """Let a person take part by a verb, welcome them, and lead to the page of the team."""
+    """Apply a function that makes a person take part, welcome them, and redirect to their team."""
     hub, user = resources(), player()
     try:
         with hub.database.writing() as session:
@@ -118,7 +118,7 @@ def leave(slug: str) -> ResponseReturnValue:
 @routes.post("/t/<slug>/my-team/rename")
 @players_only
 def rename(slug: str) -> ResponseReturnValue:
-    """Give the team another name."""
+    """Rename the team."""
     name = request.form.get("name", "")[:200]
     return acting(slug, members.rename, "Your team has a new name.", "my_team.page", name)
 
@@ -126,7 +126,7 @@ def rename(slug: str) -> ResponseReturnValue:
 def acting(
     slug: str, verb: Callable[..., Any], done: str, then: str, *values: Any
 ) -> ResponseReturnValue:
-    """Let a member act in a team, and say what came of it."""
+    """Apply a member's action to a team, and report the result."""
     hub, user = resources(), player()
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)

@@ -1,4 +1,4 @@
-"""Who is not ready to play, and why: what a host looks at before the start."""
+"""Teams that are not ready to play, with the reasons, for the host before the start."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ WAITS: Final = "waits for room"
 
 @dataclass(frozen=True, slots=True)
 class TeamReadiness:
-    """What is missing of a team."""
+    """A team's readiness."""
 
     name: str
     slug: str
     group: str
     people: int
     problem: str
-    """"" for a team that is ready."""
+    """"" if the team is ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuestView:
-    """An address on the list of a host."""
+    """An address on the host's list."""
 
     email: str
     team: str
     username: str | None
-    """Of the account with this address, if it is confirmed."""
+    """Username of the account with this confirmed address."""
     in_team: str | None
 
 
 def teams(session: Session, competition: int) -> list[TeamReadiness]:
-    """Return the teams that play or wait, those that are not ready first. One statement."""
+    """Return the playing and waiting teams, those that are not ready first. One statement."""
     people = (
         select(func.count()).where(TeamMember.team_id == Team.id).correlate(Team).scalar_subquery()
     )
@@ -61,7 +61,7 @@ def teams(session: Session, competition: int) -> list[TeamReadiness]:
 
 
 def problem_of(bot: Bot) -> str:
-    """Return what keeps a bot from playing, in few words; "" for nothing."""
+    """Return what keeps a bot from playing, in a few words, or ""."""
     is_set = "version" in bot.settings if bot.kind == "program" else bool(bot.endpoint)
     if not is_set:
         return NO_BOT
@@ -74,7 +74,7 @@ def problem_of(bot: Bot) -> str:
 
 
 def guests(session: Session, competition: int) -> list[GuestView]:
-    """Return the list of a host: who has come, and to which team. One statement."""
+    """Return the host's list with who has joined which team. One statement."""
     rows = session.execute(
         select(Guest.email, Guest.team, func.min(User.username), func.min(Team.name))
         .outerjoin(

@@ -1,1 +1,1 @@
-"""The rounds of a tournament: opened, sent, closed and shown, with their results and the final."""
+"""The rounds of a tournament: opening, sending and closing, with their results and the final."""

@@ -1,4 +1,4 @@
-"""Closing a round: when it is complete, and the points that all entries get at once."""
+"""Closing of rounds: when a round is complete, and the points that all entries get at once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cw.hub.store.tables import Group, Match, MatchState, RoundScore
 from cw.league.ladder.points import Tally, summed
 
 TIME_FOR_HOST: Final = timedelta(minutes=5)
-"""How long a round waits for its host, once nothing but failed matches is left of it."""
+"""How long a round waits for its host once only failed matches are left in it."""
 
 
 def close_complete(session: Session, tournament: TournamentState) -> int:
-    """Close the rounds that are complete; return how many."""
+    """Close the complete rounds; return their number."""
     rounds = {row.id: group for group in tournament.groups if (row := tournament.open_round(group))}
     if not rounds:
         return 0
@@ -33,10 +33,10 @@ def close_complete(session: Session, tournament: TournamentState) -> int:
 
 
 def complete_rounds(session: Session, rounds: Sequence[int], now: datetime) -> list[int]:
-    """Return the rounds of which no match is left to be played.
+    """Return the rounds that have no match left to play.
 
-    A round with failed matches is not complete before TIME_FOR_HOST has passed since the last
-    match ended: the host may let them be played again.
+    A round with failed matches is complete only once TIME_FOR_HOST has passed since its last match
+    ended, as the host may have them played again.
     """
     states: dict[int, set[MatchState]] = {round_id: set() for round_id in rounds}
     ends: dict[int, datetime] = {}
@@ -63,7 +63,7 @@ def complete_rounds(session: Session, rounds: Sequence[int], now: datetime) -> l
 
 
 def close(session: Session, tournament: TournamentState, group: Group) -> None:
-    """Close the open round of a group: its entries get their points, totals and positions."""
+    """Close the open round of a group, and award points, totals and positions to its entries."""
     row = tournament.last_rounds[group.id]
     row.closed_at = tournament.now
     tallies = summed(crosstable(session, [row], tournament.settings))

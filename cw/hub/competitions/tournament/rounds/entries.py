@@ -1,4 +1,4 @@
-"""The entries of a group while its rounds are played, and their positions."""
+"""The entries of a group during its rounds, and their positions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cw.league.ladder import places
 
 @dataclass(frozen=True, slots=True)
 class GroupEntry:
-    """A team in a group as it is now."""
+    """A team's present entry in a group."""
 
     team_id: int
     slug: str
     bot_id: int | None
-    """The id of its bot's row."""
+    """Its bot's row id."""
     status: EntryStatus
     out_of_competition: bool
     total: int
-    """Points of all closed rounds."""
+    """Its points from all closed rounds."""
 
     @property
     def competes(self) -> bool:
@@ -33,7 +33,7 @@ class GroupEntry:
 
 
 def entries_of(session: Session, group_id: int) -> list[GroupEntry]:
-    """Return all entries of a group, by the id of their team."""
+    """Return all entries of a group, by team id."""
     totals = (
         select(RoundScore.team_id, func.sum(RoundScore.points).label("total"))
         .join(Round, Round.id == RoundScore.round_id)
@@ -57,13 +57,13 @@ def entries_of(session: Session, group_id: int) -> list[GroupEntry]:
 
 
 def positions(entries: Sequence[GroupEntry]) -> dict[int, int]:
-    """Return the position of each entry, by the id of its team."""
+    """Return the position of each entry, by team id."""
     totals = {entry.team_id: entry.total for entry in entries}
     return places.positions(totals, [entry.team_id for entry in entries if entry.competes])
 
 
 def playing_somewhere(competition_id: int) -> Any:
-    """Return a query for the ids of the teams of a tournament that play in any group."""
+    """Return a query for the ids of a tournament's teams that play in any group."""
     return (
         select(Entry.team_id)
         .join(Group, Group.id == Entry.group_id)

@@ -1,4 +1,4 @@
-"""The final: who is carried over to its group."""
+"""The final: which teams advance to its group."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cw.hub.store.tables import Entry, Group, Team
 
 
 def seat_finalists(session: Session, tournament: TournamentState) -> None:
-    """Enter the best of each public group in the final, and the teams out of competition.
+    """Enter the top teams of each public group in the final, and the teams out of competition.
 
-    Entries that it has already stay. Where it has no room for all finalists, the first of every
-    group go before the second ones.
+    Existing entries stay. If there is no room for all finalists, the first of every group take
+    precedence over the second ones.
     """
     final = next((group for group in tournament.groups if group.kind == "final"), None)
     if final is None:
@@ -35,14 +35,14 @@ def seat_finalists(session: Session, tournament: TournamentState) -> None:
 
 
 def guests(session: Session, tournament: TournamentState) -> list[int]:
-    """Return the ids of the teams out of competition that play."""
+    """Return the ids of the playing teams that are out of competition."""
     guest = (Team.competition_id == tournament.row.id, Team.out_of_competition.is_(True))
     query = select(Team.id).where(*guest, Team.id.in_(playing_somewhere(tournament.row.id)))
     return list(session.scalars(query))
 
 
 def finalists(session: Session, tournament: TournamentState) -> list[tuple[int, Group]]:
-    """Return the ids of the finalists, each with its group: all first ones, all second ones, ..."""
+    """Return finalists' team ids with their groups: all first places, all second places, ..."""
     settings, seed = tournament.settings, tournament.row.seed
     firsts = [
         (rank, ranked.entry, group)
@@ -58,7 +58,7 @@ def finalists(session: Session, tournament: TournamentState) -> list[tuple[int, 
 def enter(
     session: Session, tournament: TournamentState, final: Group, team: int, origin: Group | None
 ) -> None:
-    """Add an entry of a team in the final, with no points."""
+    """Add a team's entry to the final, without points."""
     entry = Entry(
         group_id=final.id,
         team_id=team,

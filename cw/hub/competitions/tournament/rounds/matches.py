@@ -1,4 +1,4 @@
-"""The matches of a round as pages show them: who plays, and how each game ended."""
+"""The matches of a round for pages: their teams, and the results of their games."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class RoundMatch:
     state: MatchState
     reason: str | None
     teams: tuple[int, ...]
-    """The ids of the teams, by seat."""
+    """The team ids, by seat."""
     faults: tuple[Mapping[int, int], ...]
-    """The number of faults by seat and by game; empty where they were not read."""
+    """The number of faults by seat and by game; empty if they were not read."""
     games: tuple[GameView, ...]
 
     @property
     def pair(self) -> str:
-        """Its place in the plan of the round, which a match that is played again keeps."""
+        """Its place in the plan of the round, which it keeps if it is played again."""
         return "/".join(self.key.split("/")[:2])
 
     @property
     def results(self) -> list[GameResult]:
-        """How its games ended."""
+        """The results of its games."""
         return [GameResult(game.ranks, game.scores) for game in self.games]
 
     @property
@@ -98,7 +98,7 @@ GAMES: Final = (
 )
 """The games of the matches of a round."""
 
-# With faults only where one team or match is shown: bots of some games make many.
+# Faults are read only for a single team or match, as bots of some games make many.
 SEATS_OF_TEAM: Final = SEATS.add_columns(MatchParticipant.faults).where(_TEAM)
 GAMES_OF_TEAM: Final = GAMES.where(_TEAM)
 SEATS_OF_MATCH: Final = (
@@ -112,7 +112,7 @@ GAMES_OF_MATCH: Final = GAMES.where(_MATCH)
 def matches_of(session: Session, round_id: int, team: int | None = None) -> tuple[RoundMatch, ...]:
     """Return the matches of a round in order of play, or those of one team with its faults.
 
-    Of a match that was played again there is the last one alone. Two statements.
+    Of a match that was played again, only the last one is included. Two statements.
     """
     wanted = {"round": round_id} | ({} if team is None else {"team": team})
     games = games_by_match(session, GAMES if team is None else GAMES_OF_TEAM, wanted)
@@ -129,7 +129,7 @@ def matches_of(session: Session, round_id: int, team: int | None = None) -> tupl
 def games_by_match(
     session: Session, query: Select[*tuple[Any, ...]], wanted: Mapping[str, int]
 ) -> Mapping[int, list[GameView]]:
-    """Return the games of a query like GAMES, by the id of the match."""
+    """Return the games of a query like GAMES, by match id."""
     games: dict[int, list[GameView]] = defaultdict(list)
     for match_id, *columns in session.execute(query, wanted):
         games[match_id].append(GameView(*columns))
@@ -137,7 +137,7 @@ def games_by_match(
 
 
 def round_match(seats: Sequence[Any], games: Sequence[GameView]) -> RoundMatch:
-    """Return a match from its rows of a query like SEATS."""
+    """Return a match built from its rows of a query like SEATS."""
     first = seats[0]
     return RoundMatch(
         first.id,
@@ -153,5 +153,5 @@ def round_match(seats: Sequence[Any], games: Sequence[GameView]) -> RoundMatch:
 
 
 def faults_by_game(faults: Iterable[Mapping[str, Any]]) -> Mapping[int, int]:
-    """Return the number of faults by the number of the game."""
+    """Return the number of faults by game number."""
     return Counter(fault.get("battle", 1) for fault in faults)

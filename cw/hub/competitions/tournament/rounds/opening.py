@@ -1,4 +1,4 @@
-"""Opening a round: its board type, its plan, and the rows of its matches."""
+"""Opening of a round: its board type, its plan, and its match rows."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from cw.league.ladder.boards import BoardSpec, next_board
 from cw.league.ladder.rounds import derived_seed, pairs, seats
 
 NUMBERED: Final = "end-of-codes"
-"""The game whose bots are told the numbers of players and games."""
+"""The game whose bots receive the numbers of players and games."""
 
 ROWS_AT_ONCE: Final = 4000
-"""Rows of one statement: databases limit its parameters."""
+"""Number of rows per statement, as databases limit its parameters."""
 
 Seating: TypeAlias = tuple[GroupEntry, ...]
-"""The entries of a match by seat; the first moves first."""
+"""The entries of a match by seat; the first one moves first."""
 
 
 def open_if_due(session: Session, tournament: TournamentState, group: Group) -> int:
-    """Open the next round of a group; return 1 if it was due and has enough entries."""
+    """Open the next round of a group if it is due and has enough entries; return 1 or 0."""
     if tournament.phase(group) != "running" or tournament.open_round(group) is not None:
         return 0
     due = next_round_at(tournament.last_rounds.get(group.id), tournament.settings)
@@ -48,14 +48,14 @@ def open_if_due(session: Session, tournament: TournamentState, group: Group) -> 
 
 
 def next_round_at(last: Round | None, settings: TournamentSettings) -> datetime | None:
-    """Return when the next round of a group may open; None: at once."""
+    """Return when the next round of a group may open; None: now."""
     if last is None or not settings.round_every:
         return None
     return last.opened_at + timedelta(seconds=settings.round_every)
 
 
 def fewest_entries(game: str, settings: TournamentSettings) -> int:
-    """Return the number of entries that a round needs."""
+    """Return the minimum number of entries for a round."""
     return 2 if settings.plan == "pairs" else max(2, load_game(game).rules.seats.start)
 
 
@@ -85,7 +85,7 @@ def add_round(
 def plan_matches(
     row: Round, playing: Sequence[GroupEntry], settings: TournamentSettings
 ) -> list[Seating]:
-    """Return the seatings of the matches of a round, in order of play."""
+    """Return the seatings of a round's matches, in order of play."""
     by_team = {entry.team_id: entry for entry in playing}
     if settings.plan == "all":
         return [tuple(by_team[team] for team in seats(by_team, row.seed))]
@@ -99,7 +99,7 @@ def add_matches(
     row: Round,
     seatings: Sequence[Seating],
 ) -> None:
-    """Add the rows of the matches of a round and of their seats, in few statements."""
+    """Add the rows of a round's matches and of their seats, in few statements."""
     names = new_match_ids(session, len(seatings))
     bits = min(game_entry(competition.game).seed_bits, EXACT)
     matches = [
@@ -111,7 +111,7 @@ def add_matches(
             "game": competition.game,
             "players": len(seating),
             "options": row.board["options"],
-            # Derived, not drawn: a match that is played again gets the same board.
+            # Derived, not drawn, so that a match that is played again gets the same board.
             "seed": derived_seed(bits, row.seed, pair),
             "round_id": row.id,
             "sequence": pair,
@@ -139,7 +139,7 @@ def add_matches(
 
 
 def new_match_ids(session: Session, number: int) -> list[str]:
-    """Return so many random names that no match has."""
+    """Return a number of unused random match names."""
     names: set[str] = set()
     while len(names) < number:
         candidates = {f"m_{secrets.token_hex(4)}" for _ in range(number - len(names))}
@@ -149,5 +149,5 @@ def new_match_ids(session: Session, number: int) -> list[str]:
 
 
 def player_name(game: str, slug: str) -> str:
-    """Return the name under which the bot of a team plays."""
+    """Return the name under which a team's bot plays."""
     return slug.replace("-", "_") if game == NUMBERED else slug

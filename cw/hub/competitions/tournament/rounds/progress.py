@@ -1,8 +1,7 @@
-"""The progress of tournaments: events are applied, rounds closed, and the next ones opened.
+"""The progress of tournaments: apply events, close rounds, and open the next ones.
 
-Whoever changes a tournament holds the row of its competition until the end of the transaction. It
-is taken before any row of a match, and those before rows of groups, so that two who come at the
-same time wait for each other in one order.
+Whoever changes a tournament locks its competition row until the end of the transaction. Locks are
+taken in one order (competition, matches, groups) so that concurrent transactions cannot deadlock.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def plan(session: Session, clock: Clock) -> int:
                 changes += admit_waiting(session, clock, competition)
                 changes += advance(session, clock, competition)
         except ArenaError:
-            # Such as settings of a later version. It is rolled back alone: the others advance.
+            # For example, settings of a later version. Only this tournament is rolled back.
             logger.exception("competition %s cannot be advanced", competition)
     return changes
 
@@ -58,14 +57,14 @@ def plan(session: Session, clock: Clock) -> int:
 def advance(session: Session, clock: Clock, competition_id: int) -> int:
     """Do everything that is due in a tournament; return the number of changes.
 
-    Of two callers at once, the second waits for the first and then finds nothing to do.
+    Concurrent callers wait, and then find nothing to do.
     """
     row = competitions.lock(session, competition_id)
     if row.format != FORMAT or row.state == "over":
         return 0
     tournament = read_state(session, clock, row)
     session.flush()
-    # Each row is written once, and not again before every query.
+    # Write each row once, rather than before every query.
     with session.no_autoflush:
         return advance_state(session, tournament)
 
@@ -74,7 +73,7 @@ def advance_state(session: Session, tournament: TournamentState) -> int:
     """Apply events, close rounds and open the next ones; return the number of changes."""
     changes = apply_due(session, tournament)
     while closed := close_complete(session, tournament):
-        # Closing may free a waiting final, which opens rounds that can be complete in turn.
+        # Closing may release a waiting final, which opens rounds that may in turn be complete.
         changes += closed + apply_due(session, tournament)
     changes += sum(open_if_due(session, tournament, group) for group in tournament.groups)
     state = tournament.competition_state()
@@ -86,7 +85,7 @@ def advance_state(session: Session, tournament: TournamentState) -> int:
 
 
 def apply_due(session: Session, tournament: TournamentState) -> int:
-    """Apply the events that are due, in their order; return how many."""
+    """Apply the due events in order; return their number."""
     number = 0
     while (event := tournament.next_event()) is not None:
         apply(session, tournament, event)
@@ -95,13 +94,13 @@ def apply_due(session: Session, tournament: TournamentState) -> int:
 
 
 def apply(session: Session, tournament: TournamentState, event: Event) -> None:
-    """Let an event take effect."""
+    """Apply an event."""
     event.applied_at = tournament.now
     row = tournament.row
     if event.kind == "start" and SINCE not in row.settings:
         row.settings = {**row.settings, SINCE: tournament.now.isoformat()}
     if event.kind == "pause":
-        # Matches under way are played to their end; only those that wait are held.
+        # Running matches are played to the end; only queued ones are held back.
         hold_matches(session, tournament, event.group_id)
     if event.kind == "final":
         seat_finalists(session, tournament)
@@ -109,7 +108,7 @@ def apply(session: Session, tournament: TournamentState, event: Event) -> None:
 
 
 def hold_matches(session: Session, tournament: TournamentState, group_id: int | None) -> None:
-    """Recall the messages of waiting matches of a group, or of all: workers skip them."""
+    """Recall the messages of queued matches of a group, or of all groups; workers skip them."""
     rounds = [
         row.id
         for group in tournament.groups
@@ -120,7 +119,7 @@ def hold_matches(session: Session, tournament: TournamentState, group_id: int | 
 
 
 def phase_of(session: Session, clock: Clock, group_id: int) -> Phase:
-    """Return the phase of a group, by its events; a final that is due counts while it waits."""
+    """Return the phase of a group by its events; a due final counts even while it waits."""
     row = session.scalars(
         select(Competition)
         .join(Group, Group.competition_id == Competition.id)
@@ -130,11 +129,11 @@ def phase_of(session: Session, clock: Clock, group_id: int) -> Phase:
     return next(tournament.phase(group) for group in tournament.groups if group.id == group_id)
 
 
-# Hooks of matches
+# Match hooks
 
 
 def claimed(session: Session, claim: Claim) -> Claim:
-    """Return a claim with what its tournament says, and in End of Codes with our numbers."""
+    """Return a claim with its tournament's settings, and in End of Codes with the hub's ids."""
     row = session.execute(
         select(Competition.settings, Competition.slug, Match.round_id)
         .join(Match, Match.competition_id == Competition.id)
@@ -150,7 +149,7 @@ def claimed(session: Session, claim: Claim) -> Claim:
 
 
 def numbered(session: Session, claim: Claim) -> Claim:
-    """Return a claim whose players and game have the numbers of teams and match."""
+    """Return a claim that numbers its players and game by the ids of teams and match."""
     seats = session.execute(
         select(Bot.team_id, MatchParticipant.slot)
         .select_from(MatchParticipant)
@@ -158,19 +157,19 @@ def numbered(session: Session, claim: Claim) -> Claim:
         .where(MatchParticipant.match_id == claim.id)
         .order_by(MatchParticipant.slot)
     )
-    # A built-in strategy without a row has no team: it gets a number below 1, as no team has.
+    # A built-in strategy without a row has no team; it gets a number below 1, unlike any team.
     players = tuple(-seat if team is None else team for team, seat in seats)
     return replace(claim, players=players, options={**claim.options, "gameid": claim.id})
 
 
 def hold(session: Session, claim: Claim) -> None:
-    """Hold the tournament of a match until the end of the transaction."""
+    """Lock the tournament of a match until the end of the transaction."""
     if claim.competition_id is not None:
         competitions.lock(session, claim.competition_id)
 
 
 def finished(session: Session, clock: Clock, claim: Claim, battles: Sequence[BattleResult]) -> None:
-    """Store the points of a match, which count when its round closes; advance its tournament."""
+    """Store the points of a match, which count once its round closes; advance its tournament."""
     match = session.scalars(select(Match).where(Match.id == claim.id)).one()
     if match.competition_id is None or match.round_id is None:
         return

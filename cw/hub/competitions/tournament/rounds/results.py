@@ -1,4 +1,4 @@
-"""The results of rounds: what teams made of each other, and the final order with its tie-breaks."""
+"""The results of rounds: points between teams, and the final order with its tie-breaks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, Tally
 
 
 def scoring_of(row: Round, settings: TournamentSettings) -> Scoring:
-    """Return how the results of a round become points."""
+    """Return how a round's results turn into points."""
     return Scoring(settings.points, row.board["factor"], settings.tiebreak)
 
 
 def newest_matches(rounds: Sequence[int]) -> Any:
-    """Return a query for the ids of the matches of rounds; of those played again, the newest."""
+    """Return a query for the match ids of rounds, with only the newest of repeated matches."""
     return (
         select(func.max(Match.id))
         .where(Match.round_id.in_(rounds))
@@ -34,7 +34,7 @@ def newest_matches(rounds: Sequence[int]) -> Any:
 def crosstable(
     session: Session, rounds: Sequence[Round], settings: TournamentSettings
 ) -> dict[tuple[int, int], Tally]:
-    """Return the tally of each team against each other over rounds, by the ids of the teams."""
+    """Return the tally of each team against each other over rounds, by team ids."""
     table: dict[tuple[int, int], Tally] = {}
     played = played_matches(session, [row.id for row in rounds])
     for row in rounds:
@@ -46,7 +46,7 @@ def crosstable(
 
 
 def played_matches(session: Session, rounds: Sequence[int]) -> dict[int, list[PlayedMatch[int]]]:
-    """Return the matches that count, done and not played again, by the id of their round."""
+    """Return the matches that count (done, and not played again), by round id."""
     counts = and_(Match.id.in_(newest_matches(rounds)), Match.state == "done")
     teams: dict[int, list[int]] = defaultdict(list)
     round_of: dict[int, int] = {}
@@ -78,7 +78,7 @@ def played_matches(session: Session, rounds: Sequence[int]) -> dict[int, list[Pl
 def ranked_teams(
     session: Session, settings: TournamentSettings, seed: int, group_id: int
 ) -> list[Ranked[int]]:
-    """Return the competing teams of a group in the order of prizes and of the final, and why.
+    """Return the competing teams of a group in final order, with the tie-breaks that decided.
 
     Ties are broken as in `cw.league.ladder.final_order`; `seed` is that of the tournament.
     """
@@ -97,7 +97,7 @@ def ranked_teams(
     by_team = {row[0]: EntryTotals[int](*row) for row in sums}
     totals = [by_team.get(team, EntryTotals(team, 0)) for team in competing]
     head_to_head: dict[tuple[int, int], float] = {}
-    # Who met whom is read only where something depends on it: it takes all matches of the group.
+    # Meetings are read only for tie-breaks, because this reads all matches of the group.
     if len({entry.key for entry in totals}) < len(totals):
         closed = (Round.group_id == group_id, Round.closed_at.is_not(None))
         rounds = session.scalars(select(Round).where(*closed)).all()

@@ -1,4 +1,4 @@
-"""The order in which the matches of tournaments are sent, and how many may be under way."""
+"""Sending of tournament matches: their order, and the limits on matches under way."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ from cw.hub.matches.sending import LOST_AFTER, Message
 from cw.hub.store.tables import Competition, Match, MatchParticipant, Round
 
 AHEAD: Final = 8
-"""Matches that are read for each that may be sent: so many may wait for a busy bot."""
+"""Number of matches read per match that may be sent, as others may wait for a busy bot."""
 
 
 def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) -> list[Message]:
-    """Return the messages of tournaments that are due, and note that they are sent.
+    """Return the due messages of tournaments, and mark their matches as sent.
 
-    They are to be sent after the commit. Of two callers at once, the second waits for the first
-    and counts what that has sent.
+    Send them after the commit. Concurrent callers wait, and then count the matches already sent.
     """
     is_due = sending.is_due(clock(), lost_after)
     waiting = (
@@ -48,7 +47,7 @@ def to_send(session: Session, clock: Clock, lost_after: timedelta = LOST_AFTER) 
 def to_send_of(
     session: Session, clock: Clock, competition_id: int, lost_after: timedelta
 ) -> list[Message]:
-    """Return the messages of a tournament that are due; see `to_send`."""
+    """Return the due messages of a tournament; see `to_send`."""
     row = competitions.lock(session, competition_id)
     tournament = read_state(session, clock, row)
     load = Load(tournament.settings, sending.is_due(clock(), lost_after))
@@ -74,37 +73,37 @@ class WaitingMatch:
 
     id: int
     group_id: int | None
-    """None: it is for practice."""
+    """None for a practice match."""
     bots: tuple[int, ...]
     request_id: str | None = None
 
     @property
     def message(self) -> Message:
-        """The message by which it is sent."""
+        """The message that sends it."""
         return Message(self.id, "practice" if self.group_id is None else FORMAT, self.request_id)
 
 
 @dataclass(slots=True)
 class Load:
-    """What is under way in a tournament, within the limits of its settings."""
+    """The matches under way in a tournament, and the limits of its settings."""
 
     settings: TournamentSettings
     is_due: Any
-    """The condition of matches that may be sent."""
+    """The SQL condition for matches that may be sent."""
     total: int = 0
     practising: int = 0
     by_group: Counter[int] = field(default_factory=Counter)
     by_bot: Counter[int] = field(default_factory=Counter)
 
     def read_under_way(self, session: Session, competition: int) -> None:
-        """Count the matches under way: taken by a worker, or sent and not lost."""
+        """Count the matches under way: claimed by a worker, or sent and not lost."""
         under_way = or_(Match.state == "in_progress", and_(Match.state == "queued", ~self.is_due))
         where = (Match.competition_id == competition, Match.state.in_(OPEN), under_way)
         for match in self.read(session, and_(*where)):
             self.add(match)
 
     def read(self, session: Session, where: Any, most: int | None = None) -> list[WaitingMatch]:
-        """Return matches in the order in which they are sent."""
+        """Return matches in sending order."""
         first = (
             select(Match.id, Match.sequence, Round.group_id, Match.request_id)
             .outerjoin(Round, Round.id == Match.round_id)
@@ -136,7 +135,7 @@ class Load:
         return self.read(session, and_(Match.round_id == round_id, self.is_due), AHEAD * (room + 8))
 
     def next_of(self, queues: Mapping[int, list[WaitingMatch]]) -> WaitingMatch | None:
-        """Take the next match out of the queues: of the group with the fewest under way."""
+        """Take the next match from the queues, preferring the group with the fewest under way."""
         if self.total >= self.settings.parallel:
             return None
         for group in sorted(queues, key=lambda group: (self.by_group[group], group)):
@@ -148,9 +147,9 @@ class Load:
         return None
 
     def practice(self, session: Session, competition: int) -> list[WaitingMatch]:
-        """Return the practice matches to be sent: one at a time where there is no room.
+        """Return the practice matches to send; if there is no room, one at a time.
 
-        They come last, and would otherwise never be played while round follows round.
+        They come last, so without this exception continuous rounds would starve them.
         """
         to_go = []
         where = (Match.competition_id == competition, Match.kind == "practice", self.is_due)
@@ -162,11 +161,11 @@ class Load:
         return to_go
 
     def fits(self, match: WaitingMatch) -> bool:
-        """Return whether all bots of a match may have another one under way."""
+        """Return whether each bot of a match may have another match under way."""
         return all(self.by_bot[bot] < self.settings.per_bot for bot in match.bots)
 
     def add(self, match: WaitingMatch) -> None:
-        """Count a match that is under way."""
+        """Count a match as under way."""
         self.total += 1
         self.by_bot.update(match.bots)
         if match.group_id is None:

@@ -1,4 +1,4 @@
-"""A tournament while its row is held: its due events, its groups and their last rounds."""
+"""A locked tournament: its due events, its groups and their last rounds."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from cw.league.ladder.phases import STOPS, EventKind, GroupEvent, Phase, due_now
 
 @dataclass(slots=True)
 class TournamentState:
-    """The state of a tournament, read while its row is held; whoever changes it keeps it true."""
+    """The state of a tournament, read under a lock; whoever changes the tournament updates it."""
 
     now: datetime
     row: Competition
     settings: TournamentSettings
     events: list[Event]
-    """Those that are applied or due, in order."""
+    """The applied or due events, in order."""
     groups: list[Group]
     last_rounds: dict[int, Round]
-    """The last round by the id of its group."""
+    """The last round by group id."""
 
     def waiting_events(self) -> list[Event]:
-        """Return the events that are due and not applied."""
+        """Return the events that are due but not applied."""
         return [event for event in self.events if event.applied_at is None]
 
     def next_event(self) -> Event | None:
-        """Return the event that is applied next, None if none can be."""
+        """Return the next event to apply, or None."""
         waiting = self.waiting_events()
         is_ready = all(self.open_round(group) is None for group in self.groups)
         index = due_now([kind_of(event) for event in waiting], is_final_ready=is_ready)
         return None if index is None else waiting[index]
 
     def events_of(self, group: Group) -> Iterator[Event]:
-        """Yield the events about a group that are applied, and a final that waits."""
+        """Yield a group's applied events, and a waiting final."""
         for event in self.events:
             counts = event.applied_at is not None or event.kind == "final"
             if counts and event.group_id in (None, group.id):
@@ -58,12 +58,12 @@ class TournamentState:
         return phase(events, is_final=group.kind == "final", is_open=is_open)
 
     def open_round(self, group: Group) -> Round | None:
-        """Return the open round of a group, None if there is none."""
+        """Return the open round of a group, or None."""
         last = self.last_rounds.get(group.id)
         return last if last is not None and last.closed_at is None else None
 
     def boards(self, group: Group) -> list[BoardSpec]:
-        """Return the board types that a group plays on."""
+        """Return the active board types of a group."""
         lists: list[tuple[Mode, Sequence[BoardSpec]]] = []
         for event in self.events_of(group):
             if event.applied_at is None:
@@ -76,7 +76,7 @@ class TournamentState:
         return active_boards(lists) or list(self.settings.boards)
 
     def competition_state(self) -> CompetitionState:
-        """Return the state of the whole tournament, by its events and groups."""
+        """Return the state of the whole tournament, from its events and groups."""
         applied = [event for event in self.events if event.applied_at is not None]
         is_over = all(self.phase(group) == "over" for group in self.groups)
         if is_over and any(event.kind == "end" for event in applied):
@@ -93,7 +93,7 @@ def kind_of(event: Event) -> EventKind:
 
 
 def read_state(session: Session, clock: Clock, row: Competition) -> TournamentState:
-    """Return the state of a tournament whose row is held."""
+    """Return the state of a tournament whose row is locked."""
     now = clock()
     is_due = or_(Event.applied_at.is_not(None), Event.at <= now)
     events = select(Event).where(Event.competition_id == row.id, is_due)

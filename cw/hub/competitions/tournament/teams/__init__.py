@@ -1,1 +1,1 @@
-"""The teams of a tournament: their names, cards, bots and pages."""
+"""The teams of a tournament: names, cards, bots and pages."""

@@ -1,4 +1,4 @@
-"""Bots that a host assigns to teams: a web service, or a built-in strategy."""
+"""Bots assigned to teams by a host: a web service, or a built-in strategy."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def check_bot(game: str, bot: str) -> None:
 
 
 def assign_bot(clock: Clock, row: Bot, bot: str) -> None:
-    """Set a row to a bot that passed `check_bot`.
+    """Assign a bot that passed `check_bot` to a row.
 
-    Built-in strategies are ACTIVE at once; web services are checked by the next sweep.
+    Built-in strategies become ACTIVE at once; web services are checked by the next sweep.
     """
     is_builtin = bot.startswith(BUILTIN)
     row.kind = "builtin" if is_builtin else "url"

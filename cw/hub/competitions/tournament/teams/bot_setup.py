@@ -1,4 +1,4 @@
-"""What a team does to its bot: its address, its secret, its versions, the key of its machine."""
+"""A team's actions on its bot: address, secret, versions, and its machine's key."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ WHERE_SECRET: Final = "Each team is shown its secret when it saves its bot on MY
 
 
 def actor_of(bot: TeamBot) -> str:
-    """Return the name of a team in the audit."""
+    """Return a team's name in the audit."""
     return f"team:{bot.slug}"
 
 
 def note(session: Session, clock: Clock, bot: TeamBot, verb: str, **more: Any) -> None:
-    """Add a line about a bot to the audit."""
+    """Add an audit entry about a bot."""
     competition, subject = bot.competition_id, f"bot:{bot.bot_id}"
     audit.note(
         session, clock, actor_of(bot), verb, subject, detail=more, competition_id=competition
@@ -37,7 +37,7 @@ def note(session: Session, clock: Clock, bot: TeamBot, verb: str, **more: Any) -
 
 
 def begin_again(session: Session, clock: Clock, row: Bot, bot: TeamBot) -> None:
-    """Reset the health of a bot that is another one now; the next sweep checks it."""
+    """Reset the health of a bot that was replaced; the next sweep checks it."""
     row.failures, row.protocol_ok, row.checks, row.checked_at = 0, False, [], None
     row.check_due_at = clock() if row.kind == "url" else None
     bots.change_status(session, clock, row, "PENDING", "", actor_of(bot))
@@ -47,9 +47,9 @@ def begin_again(session: Session, clock: Clock, row: Bot, bot: TeamBot) -> None:
 
 
 def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: str) -> str | None:
-    """Set the address of a team's bot; return its secret if it has got one now, else None.
+    """Set the address of a team's bot; return its new secret if it just got one, or None.
 
-    Raises UsageError where bots are programs.
+    Raises UsageError if bots must be programs.
     """
     if "url" not in bot.kinds:
         raise UsageError(NO_URLS)
@@ -61,9 +61,9 @@ def set_url(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot, url: s
 
 
 def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
-    """Give a team's bot a new secret, and return it: it cannot be read again.
+    """Give a team's bot a new secret, and return it; it cannot be read again.
 
-    Raises UsageError for a bot without a secret, and for the second of two who rotate at once.
+    Raises UsageError for a bot without a secret. Concurrent callers: exactly one succeeds.
     """
     row = versions.locked(session, bot.id)
     if not bot.has_secret:
@@ -81,7 +81,7 @@ def rotate(session: Session, clock: Clock, sealer: Sealer, bot: TeamBot) -> str:
 def add_version(session: Session, clock: Clock, bot: TeamBot, upload: Upload) -> int:
     """Add a version of a team's bot, which plays from the next match; return its number.
 
-    Raises UsageError where no programs are run, and CapacityError as `versions.add` does.
+    Raises UsageError if programs are not allowed, and CapacityError as `versions.add` does.
     """
     if "program" not in bot.kinds:
         raise UsageError(NO_PROGRAMS)
@@ -92,7 +92,7 @@ def add_version(session: Session, clock: Clock, bot: TeamBot, upload: Upload) ->
 
 
 def use_version(session: Session, clock: Clock, bot: TeamBot, number: int) -> None:
-    """Let an earlier version play; raise UsageError for one that cannot."""
+    """Switch to an earlier version; raise UsageError if it cannot play."""
     if "program" not in bot.kinds:
         raise UsageError(NO_PROGRAMS)
     row = versions.locked(session, bot.id)
@@ -101,7 +101,7 @@ def use_version(session: Session, clock: Clock, bot: TeamBot, number: int) -> No
 
 
 def play_version(session: Session, clock: Clock, row: Bot, bot: TeamBot, number: int) -> None:
-    """Make a version the one that plays."""
+    """Activate a version."""
     versions.activate(session, clock, row, number)
     begin_again(session, clock, row, bot)
     note(session, clock, bot, "version", version=number)
@@ -111,7 +111,7 @@ def play_version(session: Session, clock: Clock, row: Bot, bot: TeamBot, number:
 
 
 def set_ssh_key(session: Session, clock: Clock, bot: TeamBot, key: str) -> None:
-    """Set the public key of a team; "" for none."""
+    """Set a team's public key; "" for none."""
     row = session.scalars(select(Team).where(Team.id == bot.team_id).with_for_update()).one()
     row.ssh_key = key or None
     competition, subject = bot.competition_id, f"team:{bot.team_id}"

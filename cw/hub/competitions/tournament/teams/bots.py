@@ -1,4 +1,4 @@
-"""The bot of a team as the team sees it: what it is, and whether it answers."""
+"""A team's view of its bot: its settings, and whether it answers."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from cw.hub.store.tables import (
 NO_BOT: Final = "You have not set up your bot yet."
 
 WITH_API_KEY: Final = ("end-of-codes",)
-"""Games whose requests carry a key of the bot's own."""
+"""Games whose requests carry an API key specific to the bot."""
 
 Health: TypeAlias = Literal["none", "waiting", "fine", "faulty", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
 class TeamBot:
-    """The bot of a team as the team sees it."""
+    """A bot in its team's view."""
 
     id: int
     bot_id: str
     team_id: int
     competition_id: int
     tournament: str
-    """The slug."""
+    """The tournament's slug."""
     game: str
     team: str
-    """The name."""
+    """The team's name."""
     slug: str
-    """Of the team."""
+    """The team's slug."""
     kind: BotKind
     endpoint: str
     version: int | None
@@ -65,23 +65,23 @@ class TeamBot:
     machine: str | None
     ssh_key: str | None
     lacks_secret: bool
-    """Whether the team has yet to be shown a secret, which it is when it saves the address."""
+    """Whether the team has yet to be shown a secret, which happens when it saves the address."""
     has_secret: bool
-    """Whether it is a web service that knows a secret."""
+    """Whether it is a web service with a secret."""
     secret_version: int
-    """The number of secrets it has had."""
+    """The number of secrets issued so far."""
     condition: Condition
     versions: Sequence[Version] = ()
-    """The latest first."""
+    """Latest first."""
 
     @property
     def hosting(self) -> Hosting:
-        """How its program would be run."""
+        """How its program is run."""
         return self.settings.hosting
 
     @property
     def training(self) -> str:
-        """The strategy of the training bot."""
+        """The training bot's strategy."""
         return self.settings.training
 
     @property
@@ -91,17 +91,17 @@ class TeamBot:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is something that plays."""
+        """Whether a bot is set up."""
         return self.version is not None if self.kind == "program" else bool(self.endpoint)
 
     @property
     def failed(self) -> Mapping[str, Any] | None:
-        """The first step of the last check that failed."""
+        """The first failed step of the last check."""
         return failed_step(self.checks)
 
     @property
     def health(self) -> Health:
-        """Whether the bot answers: not set up, or by its last check and its last match."""
+        """Whether the bot answers: not set up, or judged by its last check and its last match."""
         if not self.is_set:
             return "none"
         if self.failed is not None:
@@ -112,7 +112,7 @@ class TeamBot:
 
 
 def find(session: Session, team_id: int) -> TeamBot | None:
-    """Return the bot of a team with its versions, None for an unknown team."""
+    """Return the bot of a team with its versions, or None if the team is unknown."""
     row = session.execute(
         select(Bot, Team, Competition)
         .join(Team, Team.id == Bot.team_id)
@@ -152,7 +152,7 @@ def find(session: Session, team_id: int) -> TeamBot | None:
 
 
 def lacks_secret(bot: Bot) -> bool:
-    """Return whether a bot is a web service that needs a secret and has none yet."""
+    """Return whether a bot is a web service that needs a secret but has none."""
     needs_secret = load_protocol(bot.game).signed_with is not None or bot.game in WITH_API_KEY
     return bot.kind == "url" and bot.secret is None and needs_secret
 
@@ -163,7 +163,7 @@ def seated(session: Session, bot: TeamBot) -> ClaimedSeat:
 
 
 def hosting_of(session: Session, bot: Bot) -> BotHosting | None:
-    """Return how a team's tournament runs the program of its bot; None for a bot of no team."""
+    """Return how a team's tournament runs its bot's program, or None for a bot without a team."""
     if bot.team_id is None:
         return None
     row = session.execute(

@@ -1,4 +1,4 @@
-"""The sheet of cards for teams: pages of A4 to print, with eight login tokens each."""
+"""The printable sheet of team cards: A4 pages with eight login tokens each."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SECRECY: Final = "Keep your login token and the IP address of your droplet a sec
 
 
 def values_of(title: str, address: str, cards: Sequence[Card]) -> dict[str, object]:
-    """Return the values for the template of a sheet."""
+    """Return the template values of a sheet."""
     tokens = [(card, printed(card.token)) for card in cards]
     pages = [tokens[at : at + PER_PAGE] for at in range(0, len(tokens), PER_PAGE)]
     return {"title": title, "address": address, "pages": pages, "secrecy": SECRECY}
 
 
 def whole_file(title: str, address: str, cards: Sequence[Card]) -> str:
-    """Return a sheet as one HTML file with its style."""
+    """Return a sheet as a single HTML file, including its style."""
     templates = Environment(loader=FileSystemLoader(asset("templates")), autoescape=True)
     style = asset("static").joinpath("hub", "card_sheet.css").read_text(encoding="utf-8")
     values = values_of(title, address, cards)

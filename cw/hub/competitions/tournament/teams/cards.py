@@ -1,4 +1,4 @@
-"""The cards of a tournament: login tokens on paper, for its teams and its hosts."""
+"""The cards of a tournament: printed login tokens for its teams and its hosts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cw.hub.competitions.verbs import OPERATOR
 from cw.hub.store.tables import Entry, Event, Group, Team, Ticket
 
 AFTER_END: Final = timedelta(days=7)
-"""How long tokens are valid after the end of a tournament."""
+"""How long tokens stay valid after the end of a tournament."""
 
 WITHOUT_END: Final = timedelta(days=180)
 """How long tokens are valid if no end is planned."""
 
 LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ"
-"""The letters of tokens, without those that look alike."""
+"""The letters of tokens, without look-alikes."""
 
 TOKEN_LENGTH: Final = 16
 
@@ -36,7 +36,7 @@ ISSUED: Final = "These cards were issued already and cannot be shown again."
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The card of a team; its token cannot be read again."""
+    """A team's card; its token cannot be read again."""
 
     team_id: int
     team: str
@@ -47,14 +47,14 @@ class Card:
 
 
 def ends_of(session: Session, clock: Clock, competition: int) -> datetime:
-    """Return when the tokens of a tournament end, by its events as they are planned now."""
+    """Return when a tournament's tokens expire, according to its planned events."""
     ends = (Event.competition_id == competition, Event.kind == "end", Event.group_id.is_(None))
     end = session.scalar(select(func.max(Event.at)).where(*ends))
     return clock() + WITHOUT_END if end is None else end + AFTER_END
 
 
 def renew_ends(session: Session, clock: Clock, competition: int) -> None:
-    """Set the end of all tokens of a tournament anew."""
+    """Update the expiry of all tokens of a tournament."""
     cards = (Ticket.competition_id == competition, Ticket.kind.in_(("card", "host_card")))
     ends = ends_of(session, clock, competition)
     session.execute(update(Ticket).where(*cards).values(expires_at=ends))
@@ -66,7 +66,7 @@ def draw_token() -> str:
 
 
 def printed(token: str) -> str:
-    """Return a token as it is printed: in groups of four letters."""
+    """Return a token in printed form: groups of four letters."""
     return "-".join(token[at : at + 4] for at in range(0, TOKEN_LENGTH, 4))
 
 
@@ -79,9 +79,9 @@ def issue(  # noqa: PLR0913
     nonce: str = "",
     actor: str = OPERATOR,
 ) -> list[Card]:
-    """Issue new tokens to teams; their earlier ones, and the sessions begun with them, end.
+    """Issue new tokens to teams, which revokes their earlier tokens and sessions.
 
-    Raises UsageError if a form with this nonce was sent before: tokens cannot be shown again.
+    Raises UsageError if a form with this nonce was sent before, as tokens cannot be shown again.
     """
     row = competitions.lock(session, competition)
     nonce = nonce or secrets.token_hex(16)
@@ -104,7 +104,7 @@ def issue(  # noqa: PLR0913
 
 
 def add_ticket(session: Session, clock: Clock, ticket: Ticket) -> str:
-    """Add a ticket with a new token, of which only the digest is stored; return the token."""
+    """Add a ticket with a new token, storing only its digest; return the token."""
     token = draw_token()
     ticket.digest, ticket.created_at = tickets.digest_of(token), clock()
     ticket.expires_at = ends_of(session, clock, ticket.competition_id or 0)
@@ -115,9 +115,9 @@ def add_ticket(session: Session, clock: Clock, ticket: Ticket) -> str:
 def teams_with_group(
     session: Session, competition: int, team_ids: Sequence[int]
 ) -> Iterator[tuple[Team, str]]:
-    """Yield teams in the order of groups and names, each with the name of its first group.
+    """Yield teams in order of groups and names, each with the name of its first group.
 
-    For a team that plays in all groups the name is "".
+    The name is "" for a team that plays in all groups.
     """
     rows = session.execute(
         select(Team, Group.name)
@@ -136,7 +136,7 @@ def teams_with_group(
 def issue_to_host(
     session: Session, clock: Clock, competition: int, *, keep: bool = False, actor: str = OPERATOR
 ) -> str:
-    """Return a new token for hosts; unless `keep`, earlier ones and their sessions end."""
+    """Return a new token for hosts; unless `keep`, revoke earlier ones and their sessions."""
     row = competitions.lock(session, competition)
     if not keep:
         earlier = (Ticket.competition_id == competition, Ticket.kind == "host_card")
@@ -148,7 +148,7 @@ def issue_to_host(
 
 
 def revoke(session: Session, competition: int, team_ids: Sequence[int]) -> int:
-    """End the tokens of teams, and the sessions begun with them; return how many."""
+    """Revoke teams' tokens, and the sessions begun with them; return their number."""
     cards = (Ticket.competition_id == competition, Ticket.kind == "card")
     query = delete(Ticket).where(*cards, Ticket.team_id.in_(team_ids)).returning(Ticket.digest)
     return len(session.scalars(query).all())

@@ -1,4 +1,4 @@
-"""Adding teams to a tournament: who may come, and the rows of a new team."""
+"""Enrolment of teams in a tournament: admission, and the rows of a new team."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NAME_TAKEN: Final = "this name is taken"
 
 @dataclass(frozen=True, slots=True)
 class NewTeam:
-    """A team to be added."""
+    """A team to add."""
 
     name: str
     group: str = ""
@@ -53,16 +53,16 @@ class NewTeam:
     machine: str = ""
     ssh_key: str = ""
     slug: str = ""
-    """"": made from the name."""
+    """"": derived from the name."""
     line: int = 0
-    """Its line in a list of teams; 0: it is in none."""
+    """Its line in a list of teams; 0: not from a list."""
 
 
 class BadLines(UsageError):
-    """Teams of a list cannot be added, and so none was."""
+    """Some teams of a list are invalid, so none was added."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        """Take a sentence for each."""
+        """Take one problem sentence per team."""
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         super().__init__(f"{problems[0]}{more}")
         self.problems = tuple(problems)
@@ -75,9 +75,9 @@ def add_teams(
     teams: Sequence[NewTeam],
     actor: str = OPERATOR,
 ) -> list[int]:
-    """Add teams, each with its entries and a bot that is not set up yet; return their ids.
+    """Add teams, each with its entries and a bot yet to be set up; return their ids.
 
-    All or none: raises BadLines with a sentence for each team that cannot be added.
+    All or none: raises BadLines with a sentence for each invalid team.
     """
     enrolment = Enrolment(session, competitions.lock(session, competition))
     problems, admitted = [], []
@@ -93,7 +93,7 @@ def add_teams(
 
 @dataclass(frozen=True, slots=True)
 class AdmittedTeam:
-    """A team that can be added."""
+    """A validated team."""
 
     team: NewTeam
     name: str
@@ -102,10 +102,10 @@ class AdmittedTeam:
 
 
 class Enrolment:
-    """The names and places in use in a tournament, and the admission of further teams."""
+    """The names and places in use in a tournament; admits further teams."""
 
     def __init__(self, session: Session, competition: Competition) -> None:
-        """Read the teams and groups of a tournament whose row is held."""
+        """Read the teams and groups of a tournament whose row is locked."""
         self.competition = competition
         self.groups = groups_of(session, competition.id)
         teams = Team.competition_id == competition.id
@@ -116,7 +116,7 @@ class Enrolment:
         self.most = most_entries(competition)
 
     def admit(self, team: NewTeam) -> AdmittedTeam:
-        """Reserve name and places for a team; raise UsageError, in a few words, if it cannot be."""
+        """Reserve name and places for a team; raise a short UsageError if that is impossible."""
         name = clean_name(team.name, LONGEST_TEAM)
         if name_key(name) in self.keys:
             raise UsageError(NAME_TAKEN)
@@ -136,7 +136,7 @@ class Enrolment:
         return AdmittedTeam(team, name, slug, tuple(groups))
 
     def group_of(self, team: NewTeam) -> Group:
-        """Return the group of a team: the one that it names, else the only one."""
+        """Return the group that a team names, or else the only group."""
         if team.group:
             return named_group(self.groups, team.group)
         candidates = [group for group in self.groups if group.kind != "final"]
@@ -147,7 +147,7 @@ class Enrolment:
     def enrol(
         self, session: Session, clock: Clock, admitted: Sequence[AdmittedTeam], actor: str
     ) -> list[int]:
-        """Add the rows of teams that were admitted; return their ids."""
+        """Add the rows of admitted teams; return their ids."""
         competition = self.competition
         rows = [self.team_row(team) for team in admitted]
         session.add_all(rows)
@@ -188,7 +188,7 @@ class Enrolment:
 
 
 def bot_row(clock: Clock, game: str, team: Team) -> Bot:
-    """Return the row of a team's bot, which is not set up yet."""
+    """Return the row of a team's bot, which is yet to be set up."""
     return Bot(
         bot_id=f"b_{secrets.token_hex(4)}",
         game=game,

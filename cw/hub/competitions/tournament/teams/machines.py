@@ -1,4 +1,4 @@
-"""The machines that hosts prepare for teams: their addresses, and the keys that deploy to them."""
+"""Machines that hosts prepare for teams: addresses, and deployment keys."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ KEY_KINDS: Final = (
 
 
 def check_machine(machine: str) -> None:
-    """Raise UsageError for a text that cannot be the address of a machine; "" is none."""
+    """Raise UsageError unless a text is a valid machine address or ""."""
     if len(machine) > LONGEST_MACHINE or not machine.isprintable() or " " in machine:
         raise UsageError(f"a machine is an address of at most {LONGEST_MACHINE} characters")
 
 
 def read_ssh_key(text: str) -> str:
-    """Return a public key on one line, "" for none; raise UsageError for anything else."""
+    """Return a public key on one line, or ""; raise UsageError if it is invalid."""
     key = " ".join(text.split())
     if "PRIVATE KEY" in key.upper() or key.startswith("PuTTY-User-Key-File"):
         raise UsageError(PRIVATE_KEY)
@@ -45,7 +45,7 @@ def read_ssh_key(text: str) -> str:
         data = b64decode(body, validate=True)
     except ValueError:
         raise UsageError(NO_SSH_KEY) from None
-    # The data of a key begins with its kind, and with the length of that in four bytes.
+    # Key data begins with its kind, prefixed by the kind's length in four bytes.
     prefix = len(kind).to_bytes(4, "big") + kind.encode()
     if not data.startswith(prefix) or len(data) < len(prefix) + 32 or not comment.isascii():
         raise UsageError(NO_SSH_KEY)

@@ -1,4 +1,4 @@
-"""Matches that people play by hand on a hub: with the training bot, and with their team's own."""
+"""Matches played by hand on a hub: against the training bot, or the team's own bot."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ NO_WALLS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class BotsOfTeams:
-    """The bots of the teams for which a browser acts (see `own_bots.OwnBots`)."""
+    """The bots of the teams that a browser is logged in for (see `own_bots.OwnBots`)."""
 
     resources: Resources
     runs_programs: bool
-    """Whether this process may run what teams have uploaded."""
+    """Whether this process may run uploaded programs."""
 
     def opponents(self, game: str) -> Opponents:
-        """Return the opponents to choose from; for a page of a tournament those of its team.
+        """Return the available opponents; on a tournament's page, those of its team.
 
-        Answers 404 for an unknown tournament, and for one of another game.
+        Aborts with 404 if the tournament is unknown or has another game.
         """
         tournament = tournament_of_request(game)
         bots = own_bots(game, tournament.slug if tournament else None)
@@ -79,7 +79,7 @@ class BotsOfTeams:
         )
 
     def ready(self, game: str, choice: str, room: ExitStack) -> OwnBot:
-        """Return the bot of a team as it plays in rounds; raise UsageError if it cannot play."""
+        """Return a team's bot as it plays in rounds; raise UsageError if it cannot play."""
         bots = own_bots(game, choice.removeprefix(OWN))
         if not bots:
             raise UsageError(INVITATION)
@@ -96,7 +96,7 @@ class BotsOfTeams:
         )
 
     def bot_at(self, seat: ClaimedSeat, bot: TeamBot, room: ExitStack) -> BotSpec:
-        """Return the bot of a seat for the arena; a program is unpacked until the room closes."""
+        """Return a seat's bot for the arena; a program is unpacked until the room closes."""
         if bot.kind == "program":
             objects, seats = self.resources.objects, [seat]
             unpacked = room.enter_context(Room(partial(programs.store_built, objects, seats)))
@@ -107,14 +107,14 @@ class BotsOfTeams:
         return bot_of(seat, f"m_{secrets.token_hex(4)}", is_signed=is_signed)
 
     def secrets_of(self, seat: ClaimedSeat) -> dict[str, str]:
-        """Return the settings of a bot that nobody else may read."""
+        """Return the secret settings of a bot."""
         if seat.secret is None:
             return {}
         secret = self.resources.sealer.open(seat.secret, seat.secret_row).decode()
         return dict.fromkeys(SECRET_SETTINGS, secret)
 
     def problem_of(self, bot: TeamBot) -> str:
-        """Return why nobody can play with a bot here now; "" if one can."""
+        """Return why a bot cannot be played against here now, or ""."""
         if not bot.is_set:
             return NO_BOT
         if bot.kind != "program":
@@ -127,12 +127,12 @@ class BotsOfTeams:
 
 
 def install(app: Flask) -> None:
-    """Let people play by hand against the bots of their teams."""
+    """Allow users to play by hand against their teams' bots."""
     app.extensions["own_bots"] = BotsOfTeams(app.extensions["hub"], app.extensions["runs_programs"])
 
 
 def tournament_of_request(game: str) -> TournamentView | None:
-    """Return the tournament in the query, None if there is none; answer 404 for an unknown one."""
+    """Return the tournament in the query, or None; abort with 404 if it is unknown."""
     slug = request.args.get("tournament")
     if slug is None:
         return None
@@ -146,7 +146,7 @@ def tournament_of_request(game: str) -> TournamentView | None:
 
 
 def own_bots(game: str, slug: str | None) -> list[TeamBot]:
-    """Return the bots of the teams for which this browser acts, of all tournaments or of one."""
+    """Return the bots of the teams this browser is logged in for, optionally of one tournament."""
     slugs = tournaments_of_browser() if slug is None else [slug]
     holders = [actor().team(name) for name in slugs if is_slug(name)]
     with one_reading() as reading:
@@ -155,12 +155,12 @@ def own_bots(game: str, slug: str | None) -> list[TeamBot]:
 
 
 def label_of(bot: TeamBot, bots: list[TeamBot]) -> str:
-    """Return the label of a bot in a form; those of several teams name the team."""
+    """Return the label of a bot in a form; with several teams, it names the team."""
     return "my own bot" if len(bots) == 1 else f"my own bot, {bot.team} of {bot.tournament}"
 
 
 def invitation(game: str, tournament: TournamentView | None) -> Link | None:
-    """Return a link to where a login token is entered, None if the game has no tournament."""
+    """Return a link for entering a login token, or None if the game has no tournament."""
     if tournament is not None:
         return Link(INVITATION, page_of(tournament))
     with one_reading() as reading:

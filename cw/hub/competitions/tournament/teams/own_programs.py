@@ -1,4 +1,4 @@
-"""Programs of people as bots of teams: a member copies the version that plays for the person."""
+"""Users' programs as team bots: a member copies the version that plays for them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from cw.hub.store.objects import ObjectStore
 from cw.hub.store.tables import Bot, BotVersion
 
 NO_PROGRAM: Final = "Choose one of your own bots that is a program and has a version that plays."
-"""Also said of bots of others: nobody learns what they are."""
+"""Also used for other people's bots, to reveal nothing about them."""
 
 LOG_IN: Final = "Log in with your own account to choose one of your bots."
 
 
 @dataclass(frozen=True, slots=True)
 class OwnProgram:
-    """A bot of a person that is a program, with the version of it that plays."""
+    """A user's program bot, with its playing version."""
 
     bot_id: str
     name: str
@@ -35,14 +35,14 @@ class OwnProgram:
 
     @property
     def upload(self) -> Upload:
-        """That version as one of a team says of it: the note names where it comes from."""
+        """That version as a team's upload; the note names its origin."""
         of = self.version
         note = f"{self.name}, version {of.number}"
         return Upload(of.sha256, of.size, of.log, of.language, note)
 
 
 def own_programs(session: Session, user_id: int, game: str) -> Sequence[OwnProgram]:
-    """Return the programs of a person for a game that could play now, by name."""
+    """Return a user's playable programs for a game, by name."""
     rows = session.execute(
         select(Bot, BotVersion)
         .join(BotVersion, is_version_played())
@@ -53,7 +53,7 @@ def own_programs(session: Session, user_id: int, game: str) -> Sequence[OwnProgr
 
 
 def own_program(session: Session, user_id: int, game: str, bot_id: str) -> OwnProgram:
-    """Return a program of a person for a game; raise UsageError for any other bot."""
+    """Return a user's program for a game; raise UsageError for any other bot."""
     mine = own_programs(session, user_id, game)
     program = next((one for one in mine if one.bot_id == bot_id), None)
     if program is None:
@@ -62,10 +62,10 @@ def own_program(session: Session, user_id: int, game: str, bot_id: str) -> OwnPr
 
 
 def copy(objects: ObjectStore, program: OwnProgram, bot_id: str) -> Upload:
-    """Put the files of a program into the object store for the bot of a team, and what was built.
+    """Copy a program's files and build outputs to the object store for a team's bot.
 
-    Returns the version of the team. What happens to the program of the person later does not
-    reach it. Raises Failure for files that are not there as they were uploaded, and StoreAway.
+    Returns the team's version, which later changes to the user's program do not affect. Raises
+    Failure if the files are not there as uploaded, and StoreAway.
     """
     sha256 = program.version.sha256
     source, target = object_key(program.bot_id, sha256), object_key(bot_id, sha256)

@@ -1,4 +1,4 @@
-"""MY TEAM: the page of a team on its bot, how to deploy one, and the kits that bots begin with."""
+"""MY TEAM: a team's page about its bot and its deployment, and the starter kits."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ PLAYS_NEXT: Final = "plays from the next match"
 
 
 def own_bot(slug: str) -> TeamBot:
-    """Return the bot of the team that asks; redirect others to where one joins.
+    """Return the current team's bot; redirect others to the page for joining.
 
-    Answers 404 for an unknown tournament.
+    Aborts with 404 for an unknown tournament.
     """
     with one_reading() as reading:
         tournament = tournament_or_404(reading, slug)
@@ -73,12 +73,12 @@ def page_of(bot: TeamBot) -> str:
 
 @routes.get("/t/<slug>/my-team")
 def page(slug: str) -> ResponseReturnValue:
-    """Show a team its bot, and how to deploy one."""
+    """Show a team its bot, and how to deploy it."""
     return render(own_bot(slug))
 
 
 def render(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> ResponseReturnValue:
-    """Return the page; with errors 422, and the values that were typed."""
+    """Return the page; with errors, status 422 and the typed values."""
     with one_reading() as reading:
         tournament = tournament_or_404(reading, bot.tournament)
         group = tournament.by_id(home_group(reading, bot.team_id))
@@ -113,12 +113,12 @@ def render(bot: TeamBot, errors: dict[str, str] | None = None, **typed: str) -> 
     return text, 422 if errors else 200
 
 
-# What a team does
+# Actions of a team
 
 
 @routes.post("/t/<slug>/my-team/bot")
 def bot(slug: str) -> ResponseReturnValue:
-    """Set the address of the bot, and have it checked."""
+    """Set the address of the bot, and request a check."""
     own, hub = own_bot(slug), resources()
     typed = request.form.get("endpoint", "")
     try:
@@ -139,7 +139,7 @@ def bot(slug: str) -> ResponseReturnValue:
 
 
 def secret_page(own: TeamBot, secret: str, heading: str) -> Response:
-    """Show a secret, which cannot be read again."""
+    """Show a secret that cannot be read again."""
     if own.game == "end-of-codes":
         heading = f"Your bot plays as {own.slug.replace('-', '_')}"
         return show_once(heading, "API key", secret, page_of(own), variable="API_KEY")
@@ -148,7 +148,7 @@ def secret_page(own: TeamBot, secret: str, heading: str) -> Response:
 
 @routes.post("/t/<slug>/my-team/rotate")
 def rotate(slug: str) -> ResponseReturnValue:
-    """Give the bot a new secret, show it once, and have the bot checked."""
+    """Give the bot a new secret, show it once, and request a check."""
     own, hub = own_bot(slug), resources()
     if own.has_secret:
         check_requests.claim_for(owner_of(own), own.endpoint)
@@ -164,7 +164,7 @@ def rotate(slug: str) -> ResponseReturnValue:
 
 @routes.post("/t/<slug>/my-team/check")
 def check(slug: str) -> ResponseReturnValue:
-    """Have the bot checked."""
+    """Request a check of the bot."""
     own = own_bot(slug)
     if not own.is_set:
         notice(NO_BOT, "bad")
@@ -175,17 +175,17 @@ def check(slug: str) -> ResponseReturnValue:
         notice(NO_CHECKS, "bad")
         return go(page_of(own))
     notice(CHECKING, "plain")
-    # The page then asks for what the check finds, and shows it.
+    # The page then polls for the result of the check.
     return go(url_for("my_team.page", slug=own.tournament, checking=1))
 
 
 def send_check(own: TeamBot) -> bool:
-    """Ask for a check, of a program where programs are run; return whether it was queued."""
+    """Enqueue a check, for a program where programs are run; return whether it was queued."""
     return check_requests.send_for(owner_of(own), own.id, is_program=own.kind == "program")
 
 
 def owner_of(own: TeamBot) -> str:
-    """Return a team as counts name it."""
+    """Return the name of a team in rate counts."""
     return asking.owner_named(None, own.team_id)
 
 
@@ -209,7 +209,7 @@ def upload(slug: str) -> ResponseReturnValue:
 
 
 def programs_of_player(reading: Reading, bot: TeamBot) -> Sequence[OwnProgram]:
-    """Return the programs of the player who asks that could play for a team."""
+    """Return the current user's programs that could play for a team."""
     user = actor().user
     if user is None or "program" not in bot.kinds:
         return ()
@@ -218,7 +218,7 @@ def programs_of_player(reading: Reading, bot: TeamBot) -> Sequence[OwnProgram]:
 
 @routes.post("/t/<slug>/my-team/own-program")
 def own_program(slug: str) -> ResponseReturnValue:
-    """Let a copy of the version that plays for a bot of the player play for the team."""
+    """Copy the playing version of one of the user's bots to the team."""
     own, hub, user = own_bot(slug), resources(), actor().user
     if "program" not in own.kinds:
         abort(409, f"{NO_PROGRAMS}.")
@@ -241,7 +241,7 @@ def own_program(slug: str) -> ResponseReturnValue:
 
 @routes.post("/t/<slug>/my-team/use-version")
 def use_version(slug: str) -> ResponseReturnValue:
-    """Let an earlier version play."""
+    """Switch to an earlier version."""
     own, hub = own_bot(slug), resources()
     try:
         number = uploads.number_sent()
@@ -258,36 +258,36 @@ def use_version(slug: str) -> ResponseReturnValue:
 
 @routes.get("/t/<slug>/my-team/version/<int:number>.zip")
 def version_file(slug: str, number: int) -> ResponseReturnValue:
-    """Return a version of a program, to the team alone."""
+    """Return a version of a program, only to its team."""
     return answers.file(author_of(member_bot(slug)), number)
 
 
 @routes.get("/t/<slug>/my-team/compare")
 def compare(slug: str) -> ResponseReturnValue:
-    """Show what differs between two versions of a program, to the team alone."""
+    """Show the difference between two versions of a program, only to its team."""
     return answers.comparison(author_of(member_bot(slug)))
 
 
 def member_bot(slug: str) -> TeamBot:
-    """Return the bot of the team that asks; answer 404 for others."""
+    """Return the current team's bot; abort with 404 for others."""
     if actor().team(slug) is None:
         abort(404, answers.NO_VERSION)
     return own_bot(slug)
 
 
 def author_of(bot: TeamBot) -> Author:
-    """Return the bot of a team as the author of its versions."""
+    """Return a team's bot as the author of its versions."""
     return Author(bot.id, bot.bot_id, bot.slug, partial(url, bot), page_of(bot))
 
 
 def url(bot: TeamBot, name: str, **more: Any) -> str:
-    """Return the address of what a team does with its versions."""
+    """Return the address of a team's action on versions."""
     return url_for(f"my_team.{name}", slug=bot.tournament, **more)
 
 
 @routes.post("/t/<slug>/my-team/ssh-key")
 def ssh_key(slug: str) -> ResponseReturnValue:
-    """Set the public key with which the team deploys."""
+    """Set the team's public deployment key."""
     own, hub = own_bot(slug), resources()
     typed = request.form.get("key", "")
     try:
@@ -295,7 +295,7 @@ def ssh_key(slug: str) -> ResponseReturnValue:
         with hub.database.writing() as writing:
             bot_setup.set_ssh_key(writing, hub.clock, own, key)
     except UsageError as error:
-        # A private key is not sent back: it has travelled once too often already.
+        # Do not send a private key back: it has already been exposed once too often.
         is_private = str(error) == PRIVATE_KEY
         return render(own, {"key": str(error)}, key="" if is_private else typed[:5000])
     if key != (own.ssh_key or ""):
@@ -328,7 +328,7 @@ def practice(slug: str) -> ResponseReturnValue:
 
 @routes.get("/t/<slug>/kit/<language>.zip")
 def kit_of_tournament(slug: str, language: str) -> ResponseReturnValue:
-    """Return the kit of a tournament's game."""
+    """Return the kit for a tournament's game."""
     with one_reading() as reading:
         game = tournament_or_404(reading, slug).game
     return kit(game, language)
@@ -336,7 +336,7 @@ def kit_of_tournament(slug: str, language: str) -> ResponseReturnValue:
 
 @routes.get("/games/<game>/kit/<language>.zip")
 def kit(game: str, language: str) -> ResponseReturnValue:
-    """Return what `cw new-bot` writes, as a zip of one folder."""
+    """Return the output of `cw new-bot` as a zip of one folder."""
     try:
         parts = kits.files(game, language)
     except UsageError:

@@ -1,4 +1,4 @@
-"""Practice matches of a team with the training bot, and the last faults of its bot."""
+"""A team's practice matches with the training bot, and its bot's last faults."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cw.hub.matches.practice import must_be_free
 from cw.hub.store.tables import Match, MatchParticipant, MatchState
 
 MOST_PRACTICE: Final = 5
-"""Practice matches that are listed."""
+"""Maximum number of practice matches listed."""
 
 MOST_FAULTS: Final = 20
-"""Faults that are listed."""
+"""Maximum number of faults listed."""
 
 MOST_SEARCHED: Final = 500
-"""Matches of a bot that are searched for faults."""
+"""Maximum number of a bot's matches searched for faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class PracticeMatch:
     state: MatchState
     at: datetime
     won: bool | None
-    """None if it is not over, or drawn."""
+    """None if unfinished or drawn."""
 
 
 def practice_matches(session: Session, bot: int) -> list[PracticeMatch]:
-    """Return the last practice matches of a bot, the latest first."""
+    """Return the last practice matches of a bot, latest first."""
     rows = session.execute(
         select(Match.match_id, Match.state, Match.at, MatchParticipant.rank)
         .join(Match, Match.id == MatchParticipant.match_id)
@@ -59,7 +59,7 @@ def practice_matches(session: Session, bot: int) -> list[PracticeMatch]:
 def plan_practice(session: Session, clock: Clock, bot: TeamBot) -> tuple[int, str]:
     """Plan a match of a team's bot with the training bot; return its id and its name.
 
-    Raises UsageError for a team without a bot, and Busy until its last practice match is over.
+    Raises UsageError for a team without a bot, and Busy while its last practice match is running.
     """
     row = locked(session, bot.id)
     if not bot.is_set:
@@ -77,24 +77,24 @@ def plan_practice(session: Session, clock: Clock, bot: TeamBot) -> tuple[int, st
 
 @dataclass(frozen=True, slots=True)
 class TeamFault:
-    """A fault of a bot in a match, with details for its team alone."""
+    """A bot's fault in a match, with details only for its team."""
 
     match_id: str
     at: datetime
     game: int
-    """The number of the game in its match."""
+    """The number of the game within its match."""
     turn: int
     kind: str
     detail: str
     expected: str
     actual: str
     answer: str
-    """The answer as it was sent; "" if there was none, or it was not stored."""
+    """The answer as sent; "" if there was none, or it was not stored."""
     is_practice: bool
 
 
 def last_faults(session: Session, bot: int) -> list[TeamFault]:
-    """Return the last faults of a bot, the latest first."""
+    """Return the last faults of a bot, latest first."""
     rows = session.execute(
         select(MatchParticipant.faults, Match.match_id, Match.finished_at, Match.at, Match.kind)
         .join(Match, Match.id == MatchParticipant.match_id)

@@ -26,11 +26,11 @@ KEEP_AUDIT = {
         """,
     ],
 }
-"""What makes the database itself refuse to change a row of the audit."""
+"""By database, the triggers that refuse changes to rows of the audit."""
 
 
 def upgrade() -> None:
-    """Go on from the revision before."""
+    """Create all tables."""
     op.create_table(
         "competitions",
         sa.Column("id", sa.Integer(), nullable=False),

@@ -1,4 +1,4 @@
-"""Comparisons of versions of programs."""
+"""Comparisons of program versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of competitions, and limits of one person."""
+"""Pictures of competitions, and personal limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0014"
 
 
 def upgrade() -> None:
-    """Add the picture of a competition, and the table of limits that are others for a person."""
+    """Add the picture of a competition, and the table of personal limits."""
     op.add_column("competitions", sa.Column("picture", sa.String(64), nullable=True))
     op.create_table(
         "personal_limits",
