@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -69,15 +68,6 @@ FAMILIES = ("cw.games", "cw.hub.competitions")
 FOLDERS = frozenset(
     ".".join(path.parent.relative_to(ROOT).parts) for path in MODULES if path.name == "__init__.py"
 )
-
-MOST_MODULES = 16
-"""In a folder, beside its `__init__.py`: a subject that needs more is several."""
-
-MOST_LINES = 360
-"""Of a module."""
-
-MIGRATIONS = ROOT / "cw/hub/store/migrations/versions"
-"""As they were when they were released, whatever their length."""
 
 IMPURE = {"aiohttp", "asyncio", "flask", "os", "requests", "socket", "subprocess", "threading"}
 IMPURE |= {"time", "datetime", "secrets", "waitress"}
@@ -157,26 +147,6 @@ def own(module: str) -> Iterator[str]:
 def in_packages(*packages: str) -> Iterator[str]:
     """Return the names of all modules in these packages."""
     return (module for module in SOURCES if package_of(module) in packages)
-
-
-def test_no_folder_holds_more_modules_than_one_can_overlook() -> None:
-    modules = Counter(path.parent for path in MODULES if path.name != "__init__.py")
-    offenders = {
-        str(folder.relative_to(ROOT)): number
-        for folder, number in modules.items()
-        if number > MOST_MODULES and folder != MIGRATIONS
-    }
-    assert not offenders, f"at most {MOST_MODULES}: make folders of them, by subject"
-
-
-def test_no_module_is_longer_than_one_can_read_at_once() -> None:
-    offenders = {
-        module: lines
-        for path in MODULES
-        if path.parent != MIGRATIONS
-        and (lines := SOURCES[module := name_of(path)].count("\n")) > MOST_LINES
-    }
-    assert not offenders, f"at most {MOST_LINES} lines: split them along a seam"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -368,42 +338,3 @@ def test_no_template_outside_a_format_asks_for_one() -> None:
         for question in ASKS_FORMAT.finditer(file.read_text("utf-8"))
     ]
     assert not offenders, "show what `Format` gives"
-
-
-PARTICIPLES = frozenset("found given held kept made said taken told".split())
-"""Words that say what was done to a thing, and not what it is."""
-
-
-def names_bound(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Return the names of variables, arguments and functions, with their lines.
-
-    Annotated fields of classes are left out: some are booleans, others names in documents.
-    """
-    fields = {
-        id(field.target)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-        for field in node.body
-        if isinstance(field, ast.AnnAssign)
-    }
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Name)
-            and isinstance(node.ctx, ast.Store)
-            and id(node) not in fields
-        ):
-            yield node.lineno, node.id
-        elif isinstance(node, ast.arg):
-            yield node.lineno, node.arg
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.lineno, node.name
-
-
-def test_things_are_named_by_nouns() -> None:
-    offenders = [
-        f"{module}:{line} {name}"
-        for module in SOURCES
-        for line, name in names_bound(tree_of(module))
-        if name in PARTICIPLES
-    ]
-    assert not offenders, "name what it is: rows, text, hub, number, ..."
