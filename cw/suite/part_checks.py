@@ -40,7 +40,7 @@ def drawings(subject: Subject) -> None:
         load_picture(name).scores(scene)
     board = load_terminal(name)
     for frame in documents:
-        require(board(frame).plain.strip(), "the terminal board shows something")
+        require(board(frame).plain.strip(), "the terminal board is empty")
 
 
 def played(subject: Subject) -> tuple[list[Any], list[dict[str, Json]]]:
@@ -58,25 +58,28 @@ def seats_of(subject: Subject, state: Any) -> Iterator[dict[str, Json]]:
 
 
 def moves(subject: Subject) -> None:
-    """Check that what people may choose by hand is legal, and has words."""
+    """Check that moves offered to people are legal and labelled."""
     options = load_play_options(subject.game.name)
     known = load_strategies(subject.game.name)
     unknown = [name for name in options.strategies if name not in known]
-    require(not unknown, f"the strategies that pages offer exist; there is no {unknown}")
+    require(not unknown, f"pages offer strategies that do not exist: {', '.join(unknown)}")
     if options.moves is None:
         return
     for state, actions in subject.some(14, most=6):
         for player in actions:
             documents = list(options.moves(state, player))
-            require(documents, "who is to move can choose something by hand")
+            require(documents, "a player to move is offered no move")
             for document in documents:
                 read = subject.game.codec.actions_from_json(state, {str(player): document})
-                require_legal(subject, state, player, read[player], "what people may choose")
-                require(options.words is None or options.words(document), "a move has words")
+                require_legal(subject, state, player, read[player], "a move offered to people")
+                require(
+                    options.words is None or options.words(document),
+                    "a move offered to people has no label",
+                )
 
 
 def strategies_over_the_wire(subject: Subject) -> None:
-    """Check that a view that bots are told is read back, as the default protocol needs it."""
+    """Check that a view sent to a bot can be read back."""
     codec, rules = subject.game.codec, subject.game.rules
     if game_entry(subject.game.name).protocol or not isinstance(codec, DefaultCodec):
         return
@@ -84,11 +87,11 @@ def strategies_over_the_wire(subject: Subject) -> None:
         for player in rules.players(state):
             document = codec.view_to_json(rules.observe(state, player))
             again = codec.view_to_json(codec.view_from_json(json.loads(json.dumps(document))))
-            require(again == document, "a view that was written and read is the same view")
+            require(again == document, "a view changes when it is written as JSON and read back")
 
 
 def arrays(subject: Subject) -> None:
-    """Check that as arrays views have the shape of the board, and what the mask allows is legal."""
+    """Check that array views fit the board, and that masks allow a move."""
     spaces, rules = load_spaces(subject.game.name), subject.game.rules
     if spaces is None:
         return
@@ -98,14 +101,16 @@ def arrays(subject: Subject) -> None:
         for player in actions:
             view = rules.observe(state, player)
             planes, mask = spaces.write_view(view, player), spaces.mask(view, player)
-            require(planes.shape == shape, f"a view is an array of {shape}, not {planes.shape}")
+            require(
+                planes.shape == shape, f"a view must be an array of {shape}, not {planes.shape}"
+            )
             size = spaces.choices(start)
-            require(mask.shape == size, f"a mask is an array of {size}, not {mask.shape}")
-            require(mask[0].any(), "the mask allows something to who is to move")
+            require(mask.shape == size, f"a mask must be an array of {size}, not {mask.shape}")
+            require(mask[0].any(), "the mask allows no move to the player to move")
 
 
 def vectors(subject: Subject) -> None:
-    """Check that its recorded steps give what was recorded."""
+    """Check that recorded steps still give the recorded results."""
     folder = files_of(game_entry(subject.game.name))
     file = None if folder is None else folder / VECTORS
     if file is None or not file.is_file():
@@ -117,4 +122,4 @@ def vectors(subject: Subject) -> None:
         after = rules.step(state, codec.actions_from_json(state, vector["actions"]))
         answer = {"state": codec.state_to_json(after), **codec.result_to_json(after)}
         same = json.loads(json.dumps(answer)) == vector["expected"]
-        require(same, f"line {number} of {VECTORS} is what the rules give")
+        require(same, f"line {number} of {VECTORS}: the rules give another result")

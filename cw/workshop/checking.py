@@ -69,7 +69,7 @@ class Check:
         finally:
             await ended(process)
         if not self.steps:
-            raise Failure(self._other.strip() or "the check did not begin")
+            raise Failure(self._other.strip() or "the check did not start")
 
     def _take(self, line: bytes) -> None:
         """Take in a line: a step, or words about why there is none."""

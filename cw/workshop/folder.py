@@ -53,7 +53,7 @@ class ChangedMeanwhile(UsageError):
     """Somebody else has written a file since it was read."""
 
     def __init__(
-        self, now: TextFile | None, why: str = "another program has changed this file meanwhile"
+        self, now: TextFile | None, why: str = "another program has changed this file"
     ) -> None:
         """Keep what stands there now; None if the file is gone."""
         super().__init__(why)
@@ -156,5 +156,5 @@ class BotFolder:
     def path(self, name: str) -> Path:
         """Return where a file of the folder is; raise UsageError for no name of one."""
         if not NAME.fullmatch(name):
-            raise UsageError(f"{short(name)} is not a valid name of a file in the folder")
+            raise UsageError(f"{short(name)} is not a valid file name")
         return self.place / name

@@ -18,7 +18,7 @@ REFUSED_AFTER: Final = 2.0
 Otherwise the time would tell whether a name exists in the network of this machine.
 """
 
-NOT_HERE: Final = "the name has no address that bots may have here"
+NOT_HERE: Final = "the name has no address that bots may use here"
 
 
 class QuietResolver(AbstractResolver):

@@ -37,7 +37,7 @@ class Constant(SeededStrategy):
 
 
 class RandomMoves(SeededStrategy):
-    """Draws a random legal move."""
+    """Plays a random legal move."""
 
     def act(self, view: State) -> Move:
         """Return a random move, each legal pair of cells equally likely."""

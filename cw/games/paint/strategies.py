@@ -1,4 +1,4 @@
-"""The built-in strategies of Paint (rule book, "Strategies")."""
+"""The built-in strategies of Paint (docs/strategies.md)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PaintStrategy:
 
 
 class RandomActions(PaintStrategy):
-    """Draws one of the sixteen actions."""
+    """Plays one of the sixteen actions at random."""
 
     def act(self, view: Json) -> Action | Fault:
         """Return a random action."""
@@ -58,7 +58,7 @@ class Walker(PaintStrategy):
 
 
 class Greedy(PaintStrategy):
-    """Takes the action after which it leads by most, if everybody else stands still."""
+    """Takes the action that gives it the largest lead if everybody else stands still."""
 
     def act(self, view: Json) -> Action | Fault:
         """Return the best action; see best_at_once."""
@@ -67,7 +67,7 @@ class Greedy(PaintStrategy):
 
 
 class Strong(PaintStrategy):
-    """Plans two actions, against opponents who stand still and against greedy ones."""
+    """Looks two actions ahead, assuming still or greedy opponents."""
 
     def act(self, view: Json) -> Action | Fault:
         """Return the first action of the best plan, its values against both added up."""

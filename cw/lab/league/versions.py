@@ -125,7 +125,7 @@ def opened(place: Path) -> Iterator[list[File]]:
     read.
     """
     if is_link(place):
-        raise UsageError(f"{place} is a link: put a copy in its place")
+        raise UsageError(f"{place} is a link: replace it with a copy")
     folder, only = (place, ()) if place.is_dir() else (place.parent, (place,))
     with contents(folder, only) as everything:
         files = [
@@ -177,10 +177,10 @@ class Store:
         """Return where a bot is; raise UsageError if it is not there any more, or not alone."""
         own = places(self.folder).get(bot, [])
         if not own:
-            raise UsageError(f"it is not in {self.folder} any more")
+            raise UsageError(f"it is no longer in {self.folder}")
         if len(own) > 1:
             names = " and ".join(place.name for place in own)
-            raise UsageError(f"this would be the name of {names}: rename one of them")
+            raise UsageError(f"{names} would have the same name: rename one of them")
         return own[0]
 
     def versions(self, bot: str) -> list[Version]:

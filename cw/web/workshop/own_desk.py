@@ -47,7 +47,7 @@ CORES: Final = 2
 """A series takes one core of so many: the bot is being written on the same machine."""
 
 STOPPED: Final = "you have stopped it"
-REPLACED: Final = "another run took its place"
+REPLACED: Final = "another run replaced it"
 
 
 class OwnDesk:
