@@ -26,7 +26,7 @@ def choose(board: Board, player: int) -> tuple[int, int, str]:
     """Return the free segment to draw, as (x, y, border). You are player 1 or 2.
 
     Try a move on a copy: `trial = board.copy()`, `trial.add_border(x, y, border, player)`, and
-    see what it wins with `trial.get_colored()`. docs/first-game-ai.md shows the next steps.
+    see what it wins with `trial.get_colored()`. docs/first-bot.md shows the next steps.
     """
     return random.choice(board.free_borders())
 
@@ -64,7 +64,7 @@ def request(path: str, **query: str | None) -> requests.Response:
     except requests.exceptions.ConnectionError:
         sys.exit(f"There is no server at {SERVER}. Start it with: python cw/game_server.py")
     except requests.exceptions.RequestException as error:
-        sys.exit(f"The server at {SERVER} did not answer /{path} as it should: {error}")
+        sys.exit(f"The server at {SERVER} gave an unexpected answer to /{path}: {error}")
     return answer
 
 
@@ -186,12 +186,12 @@ def main() -> None:
     """Register, play one match and print how it ended."""
     parser = argparse.ArgumentParser(description="Play one match of Circuit Wars.")
     parser.add_argument("team", nargs="?", default=os.environ.get("BOT_USERNAME", TEAM_ID))
-    parser.add_argument("--against", metavar="NAME", help="bring a built-in opponent: greedy, ...")
+    parser.add_argument("--against", metavar="NAME", help="add a built-in opponent: greedy, ...")
     wanted = parser.parse_args()
     if wanted.against is not None and wanted.against not in built_in():
-        parser.error(f"there is no {wanted.against!r}; there are: {', '.join(built_in())}")
+        parser.error(f"there is no {wanted.against!r}; choose one of: {', '.join(built_in())}")
     if wanted.team == wanted.against:
-        parser.error(f"you and your opponent cannot both be {wanted.team}: take another name")
+        parser.error(f"you and your opponent cannot both be {wanted.team}: choose another name")
     seat = None
     try:
         seat = register(wanted.team)

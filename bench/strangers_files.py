@@ -51,7 +51,7 @@ from cw.workshop.marks import marks_in
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "hub" / "costs.md"
-HEADS: Final = ("file", "bound", "enforced in", "worst accepted", "processor", "memory")
+HEADS: Final = ("file", "bound", "seconds", "MiB")
 ROOT: Final = Path(__file__).resolve().parent.parent
 
 
@@ -61,17 +61,14 @@ class Kind:
 
     name: str
     bound: str
-    place: str
-    """The module that enforces it."""
-    worst: str
     largest: int
     make: Callable[[int], bytes]
     """Returns the worst file of about so many bytes."""
     read: Callable[[bytes], object]
 
-    def row(self) -> tuple[str, str, str, str]:
+    def row(self) -> tuple[str, str]:
         """Return the cells that do not depend on the machine."""
-        return self.name, self.bound, f"`{self.place}`", self.worst
+        return self.name, self.bound
 
 
 def size(number: int) -> str:
@@ -201,21 +198,19 @@ def key_of(number: int) -> bytes:
 
 KINDS: Final = (
     Kind(
-        "team.toml of a program",
+        "team.toml",
         f"{size(teams.LARGEST)}; keys of {toml.MOST_PARTS} parts, numbers of {toml.MOST_DIGITS}"
         f" digits, {toml.DEEPEST} nested lists and tables",
-        "cw/documents/toml.py",
-        "tables in tables",
+        # Tables in tables.
         teams.LARGEST,
         headers,
         lambda data: toml.parse_toml(data, teams.LARGEST),
     ),
     Kind(
-        "teams.toml of a championship, file of a tournament",
+        "teams.toml, file of a tournament",
         f"{size(teams.LARGEST_OF_ALL)}, and {toml.MOST_VALUES:,} keys, tables and lists; the rest"
         " as above",
-        "cw/documents/toml.py",
-        "tables in tables",
+        # Tables in tables.
         teams.LARGEST_OF_ALL,
         headers,
         lambda data: toml.parse_toml(data, teams.LARGEST_OF_ALL),
@@ -225,17 +220,15 @@ KINDS: Final = (
         f"{size(packages.LARGEST)}, unpacked {size(packages.LARGEST_UNPACKED)};"
         f" {packages.MOST_FILES} files, {packages.ENTRIES_A_FILE * packages.MOST_FILES:,} entries;"
         f" paths of {packages.LONGEST_PATH} characters and {packages.DEEPEST} parts; no links",
-        "cw/hub/bots/packages.py",
-        f"{packages.MOST_FILES} files that fill it",
+        # As many files as may be, which fill it.
         packages.LARGEST_UNPACKED,
         zipped,
         unpack_program,
     ),
     Kind(
-        "two versions that are compared",
+        "comparison of versions",
         f"{comparing.MOST_MATCHED:,} lines are matched, {comparing.LONGEST_COMPARISON:,} shown",
-        "cw/hub/bots/versions/comparing.py",
-        "the same lines in another order",
+        # The same lines in another order.
         comparing.MOST_MATCHED * 5,
         shuffled,
         compare,
@@ -243,18 +236,16 @@ KINDS: Final = (
     Kind(
         "file of a draft",
         f"{size(LARGEST_FILE)}; its request {size(LARGEST_BODY)}",
-        "cw/hub/bots/workshop/drafts.py",
-        "a text of escapes",
+        # A text of escapes.
         LARGEST_BODY,
         lambda number: b'{"base":"","text":"' + b"\\u0041" * (number // 7) + b'"}',
         lambda data: documents.decode(data, Saved),
     ),
     Kind(
-        "replay (accepted by a server without accounts)",
+        "replay (not on a hub)",
         f"{size(LARGEST_UPLOAD)}, unpacked {size(uploads.LARGEST_UNPACKED)}; {uploads.MOST_PARTS:,}"
         " values; one at a time",
-        "cw/web/replays/uploads.py",
-        "turns of empty objects",
+        # Turns of empty objects.
         uploads.LARGEST_UNPACKED,
         replay,
         uploads.checked,
@@ -262,8 +253,7 @@ KINDS: Final = (
     Kind(
         "frames to be drawn",
         f"{size(LARGEST_WINDOW)}; {MOST_CAPTIONS} frames; one request at a time",
-        "cw/web/games/frames.py",
-        "frames of empty lists",
+        # Frames of empty lists.
         LARGEST_WINDOW,
         window,
         lambda data: documents.decode(data, Window),
@@ -271,8 +261,7 @@ KINDS: Final = (
     Kind(
         "map of Code Battle",
         f"{size(map_file.LARGEST_FILE)}; 120 x 120 tiles",
-        "cw/games/code_battle/maps/map_file.py",
-        "the largest map",
+        # The largest map.
         map_file.LARGEST_FILE,
         largest_map,
         lambda data: map_file.decode_map(data, "map"),
@@ -281,8 +270,7 @@ KINDS: Final = (
         "picture",
         f"{size(picture_reader.MOST_BYTES)}; {picture_reader.MOST_PIXELS // 10**6} megapixels; its"
         f" process {size(picture_reader.MEMORY)} and {picture_reader.CPU_SECONDS} s",
-        "cw/hub/accounts/pictures/picture_reader.py",
-        "noise",
+        # Noise.
         picture_reader.MOST_BYTES,
         picture,
         lambda data: picture_reader.crop(data, "wide"),
@@ -290,8 +278,7 @@ KINDS: Final = (
     Kind(
         "list of e-mail addresses (CSV)",
         f"{invitations.LONGEST_LIST:,} characters; {invitations.LONGEST_LINE:,} of a line",
-        "cw/hub/competitions/tournament/people/invitations.py",
-        "an address after cells that are none",
+        # An address after cells that are none.
         invitations.LONGEST_LIST,
         lambda number: filled((f"{'a@,' * 300}{n}@b.cd\n" for n in count()), number),
         lambda data: list(invitations.guests_of(data.decode())),
@@ -299,8 +286,7 @@ KINDS: Final = (
     Kind(
         "list of teams",
         f"{size(4 * LARGEST_FORM)}",
-        "cw/hub/pages/security.py",
-        "short lines",
+        # Short lines.
         4 * LARGEST_FORM,
         lambda number: b"a\n" * (number // 2),
         lambda data: list(team_lines(data.decode())),
@@ -308,8 +294,7 @@ KINDS: Final = (
     Kind(
         "boards of an event",
         f"{size(4 * LARGEST_FORM)}",
-        "cw/hub/pages/security.py",
-        "lines of blanks",
+        # Lines of blanks.
         4 * LARGEST_FORM,
         lambda number: (b"a" + b" x" * 249 + b"\n") * (number // 500),
         lambda data: read_boards(data.decode().replace("x", "= ")),
@@ -317,8 +302,7 @@ KINDS: Final = (
     Kind(
         "description in Markdown",
         f"{description.LONGEST:,} characters",
-        "cw/hub/competitions/description.py",
-        "brackets that are no links",
+        # Brackets that are no links.
         description.LONGEST,
         lambda number: b"![" * (number // 2),
         lambda data: description.as_html.__wrapped__(data.decode()),
@@ -326,17 +310,15 @@ KINDS: Final = (
     Kind(
         "public SSH key",
         f"{size(machines.LONGEST_KEY)}",
-        "cw/hub/competitions/tournament/teams/machines.py",
-        "a long key",
+        # A long key.
         machines.LONGEST_KEY,
         key_of,
         lambda data: machines.read_ssh_key(data.decode()),
     ),
     Kind(
-        "options in a form, body of the API (JSON)",
+        "JSON in forms and the API",
         f"{size(LARGEST_FORM)}, {MOST_FIELDS} fields; {DEEPEST} nested values",
-        "cw/games/wire.py",
-        "lists in lists",
+        # Lists in lists.
         LARGEST_FORM,
         nested,
         read_json,
@@ -344,8 +326,7 @@ KINDS: Final = (
     Kind(
         "error output of a program",
         f"{size(2 * STDERR_BYTES)}",
-        "cw/arena/program.py",
-        "an exception in each line",
+        # An exception in each line.
         2 * STDERR_BYTES,
         lambda number: b'  File "bot.py", line 1\nE: a\n' * (number // 29),
         lambda data: marks_in(data.decode(), ["bot.py"]),
@@ -379,7 +360,7 @@ def table() -> Iterator[str]:
         command = [sys.executable, "-m", "bench.strangers_files", str(number)]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         seconds, mib = json.loads(printed)
-        yield f"| {' | '.join(kind.row())} | {max(seconds, 0.01):.2f} s | {max(mib, 1):.0f} MiB |"
+        yield f"| {' | '.join(kind.row())} | {max(seconds, 0.01):.2f} | {max(mib, 1):.0f} |"
 
 
 def main() -> None:

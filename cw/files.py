@@ -179,5 +179,5 @@ def open_folder(path: Path) -> Iterator[OpenFolder]:
 def parts_of(name: str) -> list[str]:
     """Return the parts of a name within a folder; raise OSError if it leaves the folder."""
     if leads_out(name):
-        raise OSError(errno.EACCES, "this leads out of the folder", name)
+        raise OSError(errno.EACCES, "this path leads out of the folder", name)
     return list(PurePath(name).parts)

@@ -43,7 +43,7 @@ class NewGame:
         if not 2 <= self.fewest <= self.most <= MOST_PLAYERS:
             raise UsageError(
                 f"players must be a number or a range such as 2-4, from 2 to {MOST_PLAYERS}, not"
-                f" {self.fewest}-{self.most}; rules.py can be changed to have more"
+                f" {self.fewest}-{self.most}; to allow more, change rules.py"
             )
 
     @property
@@ -70,9 +70,8 @@ def refuse_name(name: str) -> None:
     """Raise UsageError if a name is invalid for a new game."""
     if not re.fullmatch(NAME, name) or len(name) > LONGEST_NAME:
         raise UsageError(
-            "the name of a game is words of lower-case letters and digits with - between them, "
-            "at most"
-            f" {LONGEST_NAME} characters, not {short(name)}"
+            "the name of a game must be lower-case letters and digits, with - between words,"
+            f" at most {LONGEST_NAME} characters, not {short(name)}"
         )
     if name in game_entries():
         raise UsageError(f"there is a game {name} already; choose another name")

@@ -1,4 +1,4 @@
-"""The games that docs/add-a-game.md writes down, as packages that can be installed."""
+"""The games of docs/add-a-game.md, as packages that can be installed."""
 
 from __future__ import annotations
 
@@ -25,24 +25,22 @@ def installed() -> Path:
 
 
 def install(folder: Path) -> Path:
-    """Write the packages of the page, with what an installer adds; return the folder."""
+    """Write both packages, with what an installer adds; return the folder."""
     install_nim(folder)
     return place(folder, tron())
 
 
 def install_nim(folder: Path) -> Path:
-    """Write the first package of the page alone; return the folder."""
-    return place(folder, {name: text for name, text in on_page().items() if "tron/" not in name})
+    """Write the package of the page alone; return the folder."""
+    return place(folder, on_page())
 
 
 def tron() -> dict[str, str]:
-    """Return the files of the other package; as the page says, two of them are made of Nim's."""
-    files = on_page()
-    copies = {
-        name.replace("nim", "tron"): files[name].replace("nim", "tron").replace("Nim", "Tron")
-        for name in ("pyproject.toml", "nim/__init__.py")
+    """Return the files of the example that the page names."""
+    return {
+        file.relative_to(DOCS / "tron").as_posix(): file.read_text("utf-8")
+        for file in (DOCS / "tron" / "pyproject.toml", *(DOCS / "tron" / "tron").glob("*.py"))
     }
-    return copies | {name: text for name, text in files.items() if name.startswith("tron/")}
 
 
 def on_page() -> dict[str, str]:

@@ -304,7 +304,7 @@ def test_two_who_come_to_a_square_at_once_both_crash() -> None:
 
 
 def test_pages_show_tron_in_its_own_words(client: FlaskClient) -> None:
-    assert "Squares of a side" in client.get("/games/tron/").text
+    assert "Squares on each side" in client.get("/games/tron/").text
     form = {"bot": "builtin:random", "hand": "1", "size": "9", "seed": "1"}
     begun = client.post("/games/tron/matches", data=form)
     assert begun.status_code == 303, begun.text

@@ -1,4 +1,4 @@
-"""The workflow of docs/ci-of-a-bot.md: its commands are typed, and its exit codes are relied on."""
+"""The workflow of docs/lab.md: its commands are typed, and its exit codes are relied on."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from click.testing import CliRunner
 from cw.cli import main
 from cw.games.paint import protocol
 from cw.kits import new_bot
-from tests.documented import programs
 from tests.typed import Terminal, Typed, parts, typed
 
-PAGE = Path("docs/ci-of-a-bot.md")
-TEXT = (Path(__file__).resolve().parents[1] / PAGE).read_text(encoding="utf-8")
+TEXT = parts("docs/lab.md")["CI of a bot"]
 INSTALL, *COMMANDS = re.findall(r"^ +- run: (.+)$", TEXT, re.M)
 
 BETTER = next(
@@ -39,8 +37,7 @@ def test_the_workflow_passes_for_a_good_bot(terminal: Terminal) -> None:
     assert "<testcase" in (repository / "check.xml").read_text("utf-8")
     assert len(list((repository / "replays").glob("*.json.gz"))) == 10
     terminal.type(Typed("cw new-bot paint python best", ()))
-    (repository / "enough.py").write_text(programs(PAGE.name)["enough.py"])
-    for one in typed(re.sub(r"^```(yaml|python)\n.*?^```$", "", TEXT, flags=re.M | re.S)):
+    for one in typed(re.sub(r"^```yaml\n.*?^```$", "", TEXT, flags=re.M | re.S)):
         terminal.type(one)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -25,43 +26,53 @@ TEXTS = {page: page.read_text(encoding="utf-8") for page in PAGES}
 ALL = "\n".join(TEXTS.values())
 
 
-def command(name: str) -> click.Command:
-    subcommand = main.get_command(click.Context(main), name)
-    assert subcommand is not None
-    return subcommand
+def commands(of: click.Command = main, name: str = "cw") -> Iterator[tuple[str, click.Command]]:
+    """Yield a command with its name as it is typed, and the commands in it."""
+    yield name, of
+    if isinstance(of, click.Group):
+        context = click.Context(of)
+        for word in of.list_commands(context):
+            inner = of.get_command(context, word)
+            assert inner is not None
+            yield from commands(inner, f"{name} {word}")
 
 
-def section(name: str) -> str:
-    """Return the section of docs/commands.md about a command."""
-    text = TEXTS[ROOT / "docs" / "commands.md"]
-    match = re.search(rf"^## cw {name}$(.*?)(?=^## |\Z)", text, re.M | re.S)
-    assert match, f"docs/commands.md has no section 'cw {name}'"
-    return match[1]
+EVERY_COMMAND = dict(commands())
 
 
-def parameters(of: click.Command) -> list[click.Parameter]:
-    """Return the parameters of a command and of the commands in it."""
-    if not isinstance(of, click.Group):
-        return of.params
-    context = click.Context(of)
-    inner = (of.get_command(context, name) for name in of.list_commands(context))
-    return [*of.params, *(parameter for one in inner if one for parameter in parameters(one))]
+def options_of(of: click.Command) -> list[click.Option]:
+    return [parameter for parameter in of.params if isinstance(parameter, click.Option)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_is_documented(name: str) -> None:
-    text = section(name)
-    for parameter in parameters(command(name)):
-        if isinstance(parameter, click.Option):
-            for option in (*parameter.opts, *parameter.secondary_opts):
-                assert f"`{option}" in text, f"cw {name} {option}"
+def is_sentence(text: str, own_name: str) -> bool:
+    """Return whether a help text says something: a sentence, and more than a name."""
+    words = [word for word in re.findall(r"\w+", text.lower()) if word not in own_name.split()]
+    return len(words) >= 2 and re.match(r"^[A-Z].*\.$", text, re.S) is not None
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_option_is_documented_that_is_not_there(name: str) -> None:
-    known = {o for p in parameters(command(name)) for o in (*p.opts, *p.secondary_opts)}
-    known = {option for p in parameters(command(name)) for option in (*p.opts, *p.secondary_opts)}
-    assert set(re.findall(r"`(--[a-z0-9-]+)", section(name))) <= known | {"--help"}
+@pytest.mark.parametrize("name", EVERY_COMMAND)
+def test_every_command_and_option_explains_itself(name: str) -> None:
+    """The reference of the site is made of these texts: there is no other."""
+    described = EVERY_COMMAND[name]
+    first = str(described.help).strip().partition("\n\n")[0]
+    assert is_sentence(first, name.rpartition(" ")[2]), first
+    for option in options_of(described):
+        text = re.sub(r"\s*\[[^]]*\]$", "", str(option.help))
+        own_name = " ".join(option.opts).replace("-", " ").strip()
+        assert is_sentence(text, own_name), (option.opts, option.help)
+
+
+@pytest.mark.parametrize("name", EVERY_COMMAND)
+def test_no_help_names_an_option_that_is_not_there(name: str) -> None:
+    known = {
+        option
+        for other in EVERY_COMMAND.values()
+        for one in options_of(other)
+        for option in (*one.opts, *one.secondary_opts)
+    }
+    texts = [str(EVERY_COMMAND[name].help)]
+    texts += [str(option.help) for option in options_of(EVERY_COMMAND[name])]
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", "\n".join(texts))) <= known | {"--help"}
 
 
 def test_every_route_is_documented() -> None:
@@ -110,7 +121,7 @@ def test_every_code_is_documented() -> None:
 
 
 def test_every_method_of_the_board_is_documented() -> None:
-    text = TEXTS[ROOT / "docs" / "first-game-ai.md"]
+    text = TEXTS[ROOT / "docs" / "first-bot.md"]
     for name in vars(Board):
         if not name.startswith("_"):
             assert f"`{name}" in text or f"Board.{name}" in text, name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import textwrap
 from pathlib import Path
@@ -50,11 +49,9 @@ def test_the_state_of_a_game_is_one(game: str, start: str) -> None:
     assert codec.state_to_json(codec.state_from_json(document)) == document
 
 
-@pytest.mark.parametrize("number", range(2))
-def test_the_functions_of_the_first_game_ai_choose_a_free_border(number: int) -> None:
-    programs = [one for one in blocks("first-game-ai.md") if one.startswith("def choose")]
-    names: dict[str, Any] = {"random": random.Random(1)}
-    exec(programs[number], names)
+def test_the_function_of_the_first_client_chooses_a_free_border() -> None:
+    names: dict[str, Any] = {}
+    exec(block("first-bot.md", "def choose(board, player)"), names)
     board = Board(3)
     while board.free_borders():
         x, y, border = names["choose"](board, 1)

@@ -18,7 +18,7 @@ from cw import kits
 from cw.cli import main
 from cw.games.registry import GAMES
 from tests.interpreter import write_cw
-from tests.test_docs import TEXTS
+from tests.test_docs import EVERY_COMMAND, TEXTS
 from tests.typed import ROOT, shape
 
 BLOCK = re.compile(r"(?:^    [^\n]*\S\n(?:\n(?=    ))?)+|^```\w*\n.*?^```$", re.M | re.S)
@@ -37,7 +37,8 @@ def calls(text: str) -> Iterator[str]:
                 yield call[1]
 
 
-CALLS = sorted({call for text in TEXTS.values() for call in calls(text)})
+HELP = [str(one.help).replace("\b", "") for one in EVERY_COMMAND.values()]
+CALLS = sorted({call for text in (*TEXTS.values(), *HELP) for call in calls(text)})
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -82,11 +83,6 @@ def examples() -> Iterator[Example]:
 EXAMPLES = list(examples())
 
 ELSEWHERE = {
-    "cw championship table results.jsonl": "the journal of a championship",
-    "cw play hexagon builtin:greedy mine=./bot.js": "a bot in JavaScript",
-    "cw play hexagon builtin:greedy builtin:expert": "minutes on a busy machine",
-    "cw play code-battle builtin:rusher me=http://127.0.0.1:8080": "a web service",
-    "cw hub doctor --set": "a hub, and a broker that is away",
     "python learn.py": "a program of its own page",
     "cw replay verify battle.json": "a file in the format of the game, forged",
 }

@@ -1,4 +1,4 @@
-"""docs/lost-match.md is typed as it stands, and all that it shows and says of the match is so."""
+"""The tutorial in docs/lab.md is typed as it stands, and all that it shows of the match is so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cw.replays.document import decode
 from tests.tools import require
 from tests.typed import Terminal, Typed, parts, typed
 
-PARTS = parts("docs/lost-match.md")
+PART = parts("docs/lab.md")["From a lost match to a stronger bot"]
 TIME = re.compile(r"\d+\.\d+ (m?s)\b")
 
 
@@ -25,12 +25,12 @@ def timeless(line: str) -> str:
 def test_the_defect_that_lost_the_match_is_found_and_mended(terminal: Terminal) -> None:
     require("python")
     terminal.type(Typed(". .venv/bin/activate", ()))
-    for one in (one for title in PARTS for one in typed(PARTS[title])):
+    for one in typed(PART):
         printed = iter([timeless(line) for line in terminal.type(one)])
         missing = [line for line in one.output if timeless(line) not in printed]
         assert not missing, one.command
-    part = " ".join(PARTS["Where the answers differ"].split())
-    assert "from turn 12 on it gives the same answer for 44 turns" in part
+    words = " ".join(PART.split())
+    assert "From turn 12 on, your bot gives the same answer for 44 turns" in words
     document = decode((terminal.folder.parent / "lab-bot" / "lost.json.gz").read_bytes())
     directions = [turn["actions"]["bot.py"]["direction"] for turn in document["turns"][11:]]
     assert directions[:44] == [[-1, -1]] * 44 != directions[1:45]

@@ -258,7 +258,7 @@ def test_recorded_steps_of_a_package_are_tried(site: Path) -> None:
 
 
 def test_options_of_play_are_offered_and_no_others_taken(client: FlaskClient) -> None:
-    assert "Squares of a side" in client.get("/games/made-full/").text
+    assert "Squares on each side" in client.get("/games/made-full/").text
     form = {"seat-1": "builtin:greedy", "seat-2": "builtin:random", "pace": "all"}
     refused = client.post("/games/made-full/matches", data={**form, "size": "6"})
     assert refused.status_code == 400

@@ -19,7 +19,7 @@ from tests.interpreter import write_cw
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = {"python": "bot.py", "javascript": "bot.js"}
+FILES = {"python": "bot.py"}
 PORTS = ("5000", "8080", "8801", "3000")
 """The ports that the page names; each is exchanged for a free one, as it may be taken."""
 

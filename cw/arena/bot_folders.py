@@ -49,11 +49,10 @@ def program_in(folder: Path, game: str, otherwise: str = "") -> Path:
     stems = (BOT, Path(CLIENT).stem) if is_client else (BOT,)
     programs = sorted(file for file in folder.iterdir() if file.is_file() and file.stem in stems)
     if len(programs) != 1:
-        names = ", ".join(file.name for file in programs) or "none"
         wanted = f"{CLIENT}, bot.py, bot.js, ..." if is_client else "bot.py, bot.js, ..."
-        raise UsageError(
-            f"{folder} must contain one program ({wanted}; there is {names}){otherwise}"
-        )
+        names = ", ".join(file.name for file in programs)
+        problem = f"several programs ({names}): keep one" if names else f"no program: add {wanted}"
+        raise UsageError(f"{folder} has {problem}{otherwise}")
     return programs[0].absolute()
 
 
@@ -104,8 +103,8 @@ def refuse_outside(parts: Iterable[str]) -> None:
     for part in parts:
         if leads_out(part) and not is_installed_path(part):
             raise UsageError(
-                f"the command names {short(part)}, which is outside of the folder: name files as"
-                " they lie in it, such as bot.py"
+                f"the command names {short(part)}, which is outside the folder: use paths inside"
+                " it, such as bot.py"
             )
 
 
@@ -113,7 +112,7 @@ def refuse_links(folder: Path, parts: Iterable[str]) -> None:
     """Raise UsageError if a part of a command names a file in a folder through a link."""
     for part in parts:
         if not leads_out(part) and is_behind_link(folder, part):
-            raise UsageError(f"{short(part)} is behind a link: put a copy of the file in its place")
+            raise UsageError(f"{short(part)} is behind a link: replace the link with a copy")
 
 
 def is_behind_link(folder: Path, name: str) -> bool:

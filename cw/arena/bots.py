@@ -278,8 +278,8 @@ def read_settings(texts: Iterable[str], names: Sequence[str]) -> dict[str, dict[
         name, dot, key = place.rpartition(".")
         if not equals or not dot or name not in names or not is_setting(key):
             raise UsageError(
-                f"--set takes NAME.KEY=VALUE with a name of {', '.join(names)}"
-                f" and a key of {', '.join(SETTINGS)}, or one of the bot's own"
+                f"--set takes NAME.KEY=VALUE, where NAME is one of {', '.join(names)} and KEY is"
+                f" one of {', '.join(SETTINGS)}, or one of the bot's own"
                 f" (lower-case letters, digits and _), not {place!r}{meant(key)}"
             )
         settings.setdefault(name, {})[key] = from_environment(value)

@@ -42,8 +42,7 @@ def player_of(path: str, name: str) -> Act:
     )
     if player is None:
         sys.exit(
-            f"there is no class and no function {' or '.join(names)} in the file; choose the one "
-            "that plays with python:PATH:NAME"
+            f"the file has no class or function {' or '.join(names)}; name yours: python:PATH:NAME"
         )
     return acting(player()) if isinstance(player, type) else calling(player)
 

@@ -98,7 +98,7 @@ def alone(source: Source) -> str:
     if not source.only:
         return ""
     named = " and ".join(file.name for file in source.only)
-    return f"; it sees only {named}: to see more of {source.folder}, it needs a folder of its own"
+    return f"; it sees only {named}: to show it more of {source.folder}, give it its own folder"
 
 
 async def start(prepared: Launch) -> StdioBot | Fault:

@@ -37,7 +37,7 @@ LOOK: Final = 0.002
 """Seconds between two checks of such a process."""
 
 SIGNALS: Final[Mapping[str, str]] = {
-    "SIGKILL": "killed, perhaps for taking too much memory",
+    "SIGKILL": "killed, perhaps because it used too much memory",
     "SIGSEGV": "segmentation fault",
     "SIGXCPU": "out of processor time",
     "SIGXFSZ": "it wrote a file that is too large",

@@ -55,7 +55,7 @@ class Journal:
             if team not in self.settings.teams:
                 raise ProtocolError(f"{team!r} is not a team of this championship")
         if entry.fixture in self.results:
-            raise ProtocolError(f"the match {stem_of(entry.fixture)} is there already")
+            raise ProtocolError(f"the match {stem_of(entry.fixture)} is already recorded")
         self.entries.append(entry)
         self.results[entry.fixture] = self.settings.lines().result(entry)
 
@@ -116,7 +116,7 @@ def check_fixtures(journal: Journal) -> None:
         if entry.fixture not in fixtures:
             raise UsageError(
                 f"{journal.folder / RESULTS} line {number}: {stem_of(entry.fixture)} is not a match"
-                f" of this championship, as {SETTINGS} has it"
+                f" of this championship (see {SETTINGS})"
             )
 
 

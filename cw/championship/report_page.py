@@ -55,7 +55,7 @@ def headline(document: Mapping[str, Any], phase: Phase) -> str:
     champions = [document["team_names"][team] for team in (document["order"] or [[]])[0]]
     if len(champions) == 1:
         return f"{champions[0]} is the champion"
-    return f"{' and '.join(champions)} share the first place"
+    return f"{' and '.join(champions)} share first place"
 
 
 def final_words(document: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from cw.errors import UsageError, short
 from cw.files import is_link
 
 ABOUT: Final = "team.toml"
-OTHERWISE: Final = f", or a command `run` or an argument `bot` in {ABOUT}"
+OTHERWISE: Final = f", or add {ABOUT} with `run` or `bot`"
 LARGEST: Final = 16 * 1024
 """Most bytes of a team's file."""
 
@@ -153,7 +153,7 @@ def read_subfolder(folder: Path, game: str) -> Team:
     A link may lead to another team's program, and an address to a service that trusts this machine.
     """
     if is_link(folder):
-        raise UsageError(f"{folder} is a link: put a copy of the folder in its place")
+        raise UsageError(f"{folder} is a link: replace it with a copy of the folder")
     team = read_folder(folder, game)
     if team.bot.kind == "http":
         raise UsageError(
@@ -227,8 +227,8 @@ def make_team(team: str, about: Any, place: Path, folder: Path | None = None) ->
     """Make a team from its declaration; with a `folder`, it may only name files in there."""
     if not TEAM_ID.fullmatch(team):
         raise UsageError(
-            f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens; what people call the"
-            " team goes into its `name`"
+            f"{place}: {team!r} must be 1 to 39 letters, digits or hyphens; put its display"
+            " name into `name`"
         )
     check_keys(about, place)
     members, name = about.get("members", []), about.get("name", team)
@@ -264,7 +264,7 @@ def check_keys(about: Any, place: Path) -> None:
         raise UsageError(f"{place}: a team is a table, not {about!r}"[:300])
     for key in about:
         if key not in KEYS:
-            raise UsageError(f"{place}: a team has {', '.join(KEYS)}, not {key!r}")
+            raise UsageError(f"{place}: unknown key {key!r}; a team has {', '.join(KEYS)}")
 
 
 def settings_of(team: str, about: Mapping[str, Any], place: Path) -> dict[str, str]:

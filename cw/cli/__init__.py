@@ -43,7 +43,7 @@ COMMANDS: Final[Mapping[str, Place]] = {
     ),
     "check": Place(
         "cw.cli.check:check_command",
-        "Test BOT against everything that GAME may ask of it.",
+        "Test BOT with every request GAME can send.",
     ),
     "replay": Place(
         "cw.cli.replay:replay_group",
@@ -72,7 +72,9 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "doctor": Place(
         "cw.cli.doctor:doctor", "Check whether this machine has everything the arena needs."
     ),
-    "bench": Place("cw.cli.bench:bench", "Measure the speed of the arena, relative to yardsticks."),
+    "bench": Place(
+        "cw.cli.bench:bench", "Measure the speed of the arena, relative to reference programs."
+    ),
     "hub": Place(None, "Run a site where people bring bots and watch them play."),
     "completion": Place(
         "cw.cli.completion:completion",

@@ -1,4 +1,4 @@
-"""`cw bench`: the speed of the arena, relative to yardsticks measured in the same run."""
+"""`cw bench`: the speed of the arena, relative to reference programs measured in the same run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Bench(click.Command):
 @click.option("--json", "form", flag_value="json", help="Print the figures as JSON.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the table for the docs.")
 def bench(parts: tuple[str, ...], quick: bool, form: str | None) -> None:
-    """Measure the speed of the arena, relative to yardsticks.
+    """Measure the speed of the arena, relative to reference programs.
 
     \b
     PART is any of:

@@ -27,7 +27,11 @@ from cw.visible import visible
 @click.argument("game")
 @click.argument("bot")
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of the bot."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME.KEY=VALUE",
+    help="A setting of the bot, as for `cw play`; may be repeated.",
 )
 @SANDBOX
 @VERBOSE
@@ -37,7 +41,7 @@ from cw.visible import visible
     "report",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write JUnit XML, a test case for each step.",
+    help="Write JUnit XML, a test case for each step; not with exit code 2.",
 )
 def check_command(
     game: str,
@@ -48,11 +52,16 @@ def check_command(
     as_json: bool,
     report: Path | None,
 ) -> None:
-    """Test BOT against everything that GAME may ask of it.
+    """Test BOT with every request GAME can send.
 
-    The steps of the protocol come first, then matches. Exit code 1 if a step failed, 2 if there is
-    no such game, file or setting. A note is no failure: it says what the bot cannot do, where a
-    usual contest does not ask for it.
+    First come the steps of the protocol, then whole matches against built-in strategies, on unusual
+    boards and from difficult positions. The check stops at the first failed step, and says what was
+    received and how to fix it. A note does not fail the bot: usual contests do not need what it
+    names, such as boards of other sizes in Circuit Wars. Bots from `python:` and `builtin:` use no
+    protocol, and play the matches only.
+
+    Exit code 1 if a step failed, 2 if nothing was tested because there is no such game, file or
+    setting.
 
     \b
       cw check paint ./bot.py

@@ -50,7 +50,7 @@ Next, your own: rewrite choose() in game_ai.py.
   python cw/game_server.py                  the server, in a terminal of its own
   python game_ai.py alice --against greedy  your AI against a built-in one
 
-Or in the browser, with the match beside the code:
+Or in the browser, with the match next to the code:
 
   cw workshop circuit-wars
 """
@@ -62,7 +62,7 @@ Next, your own: rewrite choose() in mybot/bot.py.
   cw play circuit-wars builtin:greedy mybot/bot.py
   cw serve                                  the server, in a terminal of its own
 
-Or in the browser, with the match beside the code:
+Or in the browser, with the match next to the code:
 
   cw workshop circuit-wars mybot
 """

@@ -51,7 +51,7 @@ def doctor(as_json: bool) -> None:
     Lists what is missing and how to install it, what limits programs of bots, as measured by
     programs that try to exceed it, and the games of other packages, with the reason if one cannot
     be played. Removes what killed runs have left behind. Exit code 1 if a requirement for playing
-    is missing.
+    is missing. `cw hub doctor` checks the requirements of a hub.
     """
     findings = [*needed(), *useful()]
     if as_json:

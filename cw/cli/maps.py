@@ -41,14 +41,39 @@ def maps(context: click.Context, game: str) -> None:
 
 
 @maps.command()
-@click.option("--players", type=int, required=True, help="Players of each map.")
-@click.option("--count", type=click.IntRange(1, 999), default=1, show_default=True, help="Maps.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the first map.")
-@click.option("--rows", type=int, help="Height in tiles.  [default: the game's]")
-@click.option("--cols", type=int, help="Width in tiles.  [default: the game's]")
-@click.option("--wall-density", type=float, help="Share of walls.  [default: the game's]")
-@click.option("--energy-nodes", type=int, help="Energy nodes.  [default: the game's]")
-@click.option("--cores-per-player", type=int, help="Cores of a player.  [default: the game's]")
+@click.option("--players", type=int, required=True, help="Players of each map: 2, 3, 4 or 6.")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 999),
+    default=1,
+    show_default=True,
+    help="Number of maps to generate.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Seed of the first map; each further map uses the next one.",
+)
+@click.option("--rows", type=int, help="Height in tiles.  [Code Battle: 30 to 120, 60 by default]")
+@click.option("--cols", type=int, help="Width in tiles.  [Code Battle: 30 to 120, 60 by default]")
+@click.option(
+    "--wall-density",
+    type=float,
+    help="Share of walls.  [Code Battle: 0.05 to 0.30, 0.15 by default]",
+)
+@click.option(
+    "--energy-nodes",
+    type=int,
+    help="Energy nodes, rounded down to a multiple of the players."
+    "  [Code Battle: 8 to 50, 20 by default]",
+)
+@click.option(
+    "--cores-per-player",
+    type=int,
+    help="Cores of each player.  [Code Battle: 1 or 2, 1 by default]",
+)
 @click.option(
     "--out",
     "folder",
@@ -72,8 +97,10 @@ def generate(
 ) -> None:
     """Generate maps from a seed, one file each.
 
-    The first map has the given seed, the next one that seed + 1. The same options and seed always
-    give the same files.
+    Each file is named after its map: `m4_001.json` is the first one for 4 players. The same options
+    and seed always give identical files. The symmetry limits the size: 4 players need as many rows
+    as columns, or even numbers of both; 3 players need rows or columns divisible by 3; 6 players
+    need one of them divisible by 3 and the other even.
     """
     files = [folder / f"{map_id}.json" for map_id in maker.ids(players, count)]
     if not force:
@@ -100,7 +127,11 @@ def generate(
 )
 @click.pass_obj
 def make_library(maker: AnyMapMaker, /, players: int, seed: int, folder: Path) -> None:
-    """Generate the maps that come with the game, and try each in a match."""
+    """Generate the maps that come with the game, and try each in a match.
+
+    Every player must collect something in it. Code Battle has 50 maps for each number of players,
+    the first ten with the default options.
+    """
     console = Console(stderr=True)
     for game_map in track(
         maker.library(players, seed), "generating maps", console=console, transient=True
@@ -133,7 +164,9 @@ def in_words(facts: dict[str, Json]) -> str:
 def check(maker: AnyMapMaker, files: tuple[Path, ...], as_json: bool) -> None:
     """Check maps by the rules of their game.
 
-    Prints `ok` for each FILE, or what is wrong with it. Exit code 1 if one is wrong.
+    Walls, nodes and cores must be symmetric, every open tile reachable, the paths from a player's
+    cores to the nodes equally long for all, and the density as requested. Prints `ok` for each
+    FILE, or what is wrong with it. Exit code 1 if one is wrong.
     """
     errors = [find_error(maker, file) for file in files]
     for file, error in zip(files, errors, strict=True):

@@ -24,7 +24,7 @@ def new_bot_command(game: str | None, language: str | None, folder: Path | None)
       cw bots kits                       the games and languages
       cw new-bot hexagon php mybot
 
-    For games of other packages without kits of their own, there are Python and JavaScript.
+    Installed games without kits get Python and JavaScript ones.
     """
     if game is None or language is None:
         raise UsageError("give GAME and LANGUAGE; `cw bots kits` lists both")

@@ -17,15 +17,20 @@ from cw.new_game import NewGame, new_game
 @click.option("--simultaneous", is_flag=True, help="All players act at the same time.")
 @click.option("--hidden", is_flag=True, help="Players see only a part of the state.")
 @click.option(
-    "--players", default="2", show_default=True, metavar="2-4", help="Players: 2, 3, 4, 2-4."
+    "--players",
+    default="2",
+    show_default=True,
+    metavar="2-4",
+    help="Number of players: 2, 3, 4 or a range.",
 )
 def new_game_command(
     name: str, folder: Path | None, simultaneous: bool, hidden: bool, players: str
 ) -> None:
     """Create a package with a game of your own, ready to play.
 
-    DIR must be new or empty; without one it is NAME. Players walk over a board and collect coins:
-    rewrite the files one by one, README.md says what each is for. It prints what to type next.
+    DIR must be new or empty; without one it is NAME. The game works as is: players walk over a
+    board and collect coins. Replace it file by file; README.md says what each file is for. The
+    command prints what to type next.
 
     \b
       cw new-game tron --simultaneous --players 2-4

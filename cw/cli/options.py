@@ -18,11 +18,15 @@ SANDBOX: Final = click.option(
 )
 
 VERBOSE: Final = click.option(
-    "-v", "--verbose", is_flag=True, help="Print how each program is isolated."
+    "-v", "--verbose", is_flag=True, help="Describe in full how each program is isolated."
 )
 
 OPTION: Final = click.option(
-    "--option", "options", multiple=True, metavar="KEY=VALUE", help="Option of the game."
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the game, such as size=3; may be repeated.",
 )
 
 

@@ -42,10 +42,18 @@ PACE = 0.25
 @click.command()
 @click.argument("game")
 @click.argument("bots", nargs=-1, required=True, metavar="BOT...")
-@click.option("--seed", type=click.IntRange(0), help="Seed of the first match.  [default: random]")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    help="Seed of the first match; each further match uses the next one.  [default: random]",
+)
 @OPTION
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of a bot."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME.KEY=VALUE",
+    help="A setting of a bot, see above; may be repeated.",
 )
 @click.option(
     "--games",
@@ -63,19 +71,28 @@ PACE = 0.25
     help="How many matches are played at the same time; their bots compete for the cores.",
 )
 @click.option("--watch/--no-watch", default=None, help="Show the board.  [default: in a terminal]")
-@click.option("--browser", is_flag=True, help="Watch the match in the browser.")
 @click.option(
-    "--delay", type=click.FloatRange(0), default=0.0, help="Seconds to wait after each turn."
+    "--browser",
+    is_flag=True,
+    help="Watch the match live in the browser; the page stays until Ctrl-C.",
 )
 @click.option(
-    "--openings", type=click.IntRange(0), help="Random moves at the start (Circuit Wars)."
+    "--delay",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="Seconds to wait after each turn.  [default: 0; 0.25 with --browser]",
+)
+@click.option(
+    "--openings",
+    type=click.IntRange(0),
+    help="Random moves at the start, as --option openings=K (Circuit Wars).",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("replays"),
     show_default=True,
-    help="File or folder for the replays.",
+    help="Folder for the replays, or a file that ends in .json or .json.gz.",
 )
 @click.option(
     "--patience",
@@ -110,8 +127,10 @@ def play(
 ) -> None:
     """Play matches of GAME between bots, and write their replays.
 
-    For one match it prints who won, how and in which turn; for several, a table.
-    Exit code 1 if a bot never played because it could not be started.
+    For one match it prints who won, how and in which turn; for several, a table. A rejected reply
+    is a fault; the match goes on by the rules of the game. The output names the turn, what was
+    received and what was expected. Exit code 1 if a bot never played because it could not be
+    started.
 
     \b
     A BOT is one of these; NAME= before it gives it a name:
@@ -121,8 +140,15 @@ def play(
       python:PATH[:NAME]     a class with act(view), or a function agent
       http://HOST:PORT       a web service
 
-    Without a name it is named after what it is, `greedy`, `bot.py` or `127.0.0.1:3000`;
-    several of the same name are numbered: `greedy-1`, `greedy-2`.
+    Default names are `greedy`, `bot.py`, the class, or host and port; equal names are
+    numbered: `greedy-1`, `greedy-2`. In Hexagon, End of Codes and Code Battle bots are web
+    services: a program listens on PORT, or prints `listening on URL`, within 10 s.
+
+    \b
+    Settings for --set NAME.KEY=VALUE; env:VAR reads VALUE from VAR:
+      secret, api_key, username  what the game's protocol needs
+      form                       lines or http, if GAME allows both
+      any other KEY              for a program: BOT_SET_KEY in its environment
 
     With --jobs the results, their order and the replays are the same, unless bots measure time.
     Time that a bot waits for a core counts: use at most as many jobs as there are cores, and

@@ -32,7 +32,9 @@ REPLAYS: Final = Path("replays")
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -58,7 +60,7 @@ REPLAYS: Final = Path("replays")
     "--timeout",
     type=float,
     metavar="SECONDS",
-    help="Time for a turn, -1 for no limit. [default: TIMEOUT of cw/game.py]",
+    help="Seconds for a turn, -1 for no limit.  [default: TIMEOUT of cw/game.py]",
 )
 @click.option(
     "--size", default=7, show_default=True, help="Squares on each side of the board: odd, 1 to 31."
@@ -70,11 +72,16 @@ REPLAYS: Final = Path("replays")
 @click.option(
     "--replays",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder of the replays under /replays/; finished matches are saved there."
+    help="Folder of the replays under /replays/; finished matches are saved there. The folder of a"
+    " championship is shown under /championship/, and nothing is saved in it."
     f"  [default: {REPLAYS}]",
 )
-@click.option("--no-replays", is_flag=True, help="Do not save matches.")
-@click.option("--uploads", is_flag=True, help="Let visitors upload replays to that folder.")
+@click.option("--no-replays", is_flag=True, help="Do not save finished matches.")
+@click.option(
+    "--uploads",
+    is_flag=True,
+    help="Let visitors upload replays to the folder of --replays, which has no default then.",
+)
 @click.option(
     "--matches",
     type=click.IntRange(0),
@@ -88,10 +95,14 @@ REPLAYS: Final = Path("replays")
     nargs=2,
     multiple=True,
     metavar="GAME NAME=BOT",
-    help="A bot that people may choose on the page of a game; may be repeated.",
+    help="A bot that visitors may choose on the page of a game; may be repeated.",
 )
 @click.option(
-    "--set", "bot_settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of such a bot."
+    "--set",
+    "bot_settings",
+    multiple=True,
+    metavar="NAME.KEY=VALUE",
+    help="A setting of a bot of --opponent, as for `cw play`; may be repeated.",
 )
 @SANDBOX
 @click.option("--github-names", is_flag=True, help=f"Allow team ids of {GITHUB.words}.")

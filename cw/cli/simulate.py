@@ -26,9 +26,18 @@ from cw.matches.tally import tallies
 @click.argument("game")
 @click.argument("strategies", nargs=-1, required=True)
 @click.option(
-    "--games", type=click.IntRange(1), default=1, show_default=True, help="How many matches."
+    "--games",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Number of matches to play.",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of the first match.")
+@click.option(
+    "--seed",
+    default=1,
+    show_default=True,
+    help="Seed of the first match; it changes after each rotation.",
+)
 @OPTION
 @click.option(
     "--jobs",
@@ -42,7 +51,7 @@ from cw.matches.tally import tallies
     "--each",
     type=click.File("w", encoding="utf-8", lazy=True),
     metavar="FILE",
-    help="Write a line for each match: CSV if FILE ends in .csv, else JSON; - prints JSON.",
+    help="Write a line for each match: CSV if FILE ends in .csv, else JSON; - prints JSON only.",
 )
 def simulate_command(
     game: str,

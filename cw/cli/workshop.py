@@ -32,15 +32,19 @@ REPLAYS: Final = Path("replays")
     help="Language of the bot.  [default: that of the files in FOLDER, else Python]",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 for any."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="Port of the page, 0 for any.",
 )
 @click.option(
     "--replays",
     type=click.Path(path_type=Path, exists=True),
-    help="Replay, or folder of replays, with positions to try the bot in.  [default: replays, if "
-    "it is there]",
+    help="Replay, or folder of replays, with positions to test the bot in."
+    "  [default: replays, if it is there]",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @SANDBOX
 def workshop(
     game: str,

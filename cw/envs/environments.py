@@ -65,7 +65,7 @@ def parallel_env(
     """
     played = AgentGame(game, players, bots, options)
     if not played.simultaneous:
-        raise UsageError(f"{game} is played in turns: take aec_env for it")
+        raise UsageError(f"{game} is played in turns: use aec_env")
     return AgentEnv(played, render_mode)
 
 
@@ -210,7 +210,7 @@ class AgentEnv(SeatedGame, ParallelEnv[str, Any, Any]):
         due = self.game.due()
         missing = [agent for agent in due if agent not in actions]
         if missing:
-            raise UsageError(f"there is no action of {', '.join(missing)}")
+            raise UsageError(f"no action for {', '.join(missing)}")
         self.game.turn({agent: self.game.read(agent, actions[agent]) for agent in due})
         over = self.game.outcome is not None
         agents, observations = self.agents, self._observations()

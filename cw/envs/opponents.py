@@ -68,7 +68,7 @@ def read_bots(bots: Mapping[str, Bot], seats: Mapping[str, Player]) -> dict[str,
     """Return the bots by agent; raise UsageError for bots or seats that are invalid."""
     for agent, bot in bots.items():
         if agent not in seats:
-            raise UsageError(f"there is no agent {short(agent)}; they are {', '.join(seats)}")
+            raise UsageError(f"there is no agent {short(agent)}; choose one of {', '.join(seats)}")
         if isinstance(bot, str) and not bot.startswith((BUILTIN, PYTHON)):
             raise UsageError(
                 f"{agent}: environments seat {BUILTIN}NAME, {PYTHON}PATH[:NAME], or a class or"

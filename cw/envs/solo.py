@@ -46,7 +46,7 @@ def gym_env(
     number = fewest(load_game(game).rules.seats) if players is None else players
     seats = [f"player_{seat}" for seat in range(number)]
     if agent not in seats:
-        raise UsageError(f"there is no agent {agent!r}; they are {', '.join(seats)}")
+        raise UsageError(f"there is no agent {agent!r}; choose one of {', '.join(seats)}")
     chosen = weak(game) if opponent is None else opponent
     bots: Mapping[str, Bot] = {seat: chosen for seat in seats if seat != agent}
     return SoloEnv(AgentGame(game, players, bots, options), render_mode)

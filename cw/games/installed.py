@@ -79,7 +79,7 @@ def refuse_name(name: str, names: Collection[str]) -> None:
     """Raise UsageError for an invalid name or one that another game has."""
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise UsageError(
-            f"its name must be words of lower-case letters and digits with - between them, at most"
+            f"its name must be lower-case letters and digits, with - between words, at most"
             f" {LONGEST_NAME} characters"
         )
     if name in names:
@@ -116,7 +116,7 @@ def tried(point: EntryPoint) -> GameEntry:
     refuse_rules(point.name, game.rules)
     strategies = resolve_name(entry.strategies)
     if not isinstance(strategies, Mapping) or not strategies:
-        raise UsageError(f"{entry.strategies} must be a mapping with a strategy or more")
+        raise UsageError(f"{entry.strategies} must be a mapping with at least one strategy")
     refuse_part(entry.endings, Endings)
     refuse_part(entry.play_options, PlayOptions)
     play_turn(game)

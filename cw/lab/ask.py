@@ -67,21 +67,20 @@ def check(asking: Asking, game: Game) -> None:
     document, turn, word = asking.document, asking.turn, load_endings(game.name).turn
     if document["rules"] != game.version:
         raise UsageError(
-            f"the replay is of version {document['rules']} of the rules, which are"
-            f" {game.version} here: its match cannot be played again"
+            f"the replay needs version {document['rules']} of the rules; this is {game.version}:"
+            " its match cannot be played again"
         )
     asked = turns_of(document, asking.player)
     if not asked:
-        raise UsageError(f"player {asking.player} was asked nothing in this match")
+        raise UsageError(f"player {asking.player} had no turn in this match")
     if turn is not None and turn not in asked:
         near = sorted(sorted(asked, key=lambda other: abs(other - turn))[:2])
         raise UsageError(
-            f"player {asking.player} was asked nothing in {word} {turn}; it was in {word}"
-            f" {f' and in {word} '.join(map(str, near))}, the first time in {word} {asked[0]}"
-            f" and the last time in {word} {asked[-1]}"
+            f"player {asking.player} had nothing to answer in {word} {turn}; the nearest:"
+            f" {' and '.join(map(str, near))}, the first: {asked[0]}, the last: {asked[-1]}"
         )
     if asking.is_cold and turn is None:
-        raise UsageError("without the turns before, a bot is asked about one turn: choose it")
+        raise UsageError("to ask a bot without the earlier turns, choose one turn")
 
 
 def turns_of(document: Document, player: Player) -> list[int]:
@@ -179,7 +178,7 @@ class Answers:
         """Return why the bot was not asked everything, or ""."""
         if self._problem or self._is_wanted():
             return self._problem
-        return f"the match was over before {self._endings.turn} {self._asking.turn} was asked"
+        return f"the match ended before {self._endings.turn} {self._asking.turn}"
 
     def refuse(self, query: Query, fault: Fault) -> None:
         """Record that a bot did not accept a message that every bot of the game must accept."""
@@ -189,7 +188,7 @@ class Answers:
         turn = self._endings.turn
         when = f"before its first {turn}" if self._index < 0 else f"after {self._turn()}"
         asked = "nothing" if what == "nothing" else asked
-        self._problem = f"{when} it did not take {asked}: {fault.kind}: {fault.sentence}"
+        self._problem = f"{when} it did not accept {asked}: {fault.kind}: {fault.sentence}"
 
     def add(self, new: NewAnswer) -> None:
         """Report an answer if its turn was requested."""

@@ -98,7 +98,7 @@ def check_games(line_up: LineUp, games: int) -> None:
     """Raise UsageError if this many matches make less than a pair."""
     in_pair = len(line_up.seatings)
     if games < in_pair:
-        raise UsageError(f"--games must be at least {in_pair}, the matches of a pair")
+        raise UsageError(f"--games must be at least {in_pair}, one pair of matches")
 
 
 Watch: TypeAlias = Callable[[Comparison], None]

@@ -150,8 +150,8 @@ def check_head(file: Path, head: Mapping[str, Json]) -> None:
     for name in dict.fromkeys((*head, *there)):
         if there.get(name) != head.get(name):
             raise UsageError(
-                f"{file} is of another experiment: its {name} is {short(there.get(name))}, not"
-                f" {short(head.get(name))}; give the same, or another file"
+                f"{file} belongs to another experiment: its {name} is {short(there.get(name))}, not"
+                f" {short(head.get(name))}; use the same, or another file"
             )
 
 

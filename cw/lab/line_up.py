@@ -140,7 +140,7 @@ def read_line_up(
     seats = load_game(game).rules.seats
     number = players or max(len(bots), seats.start)
     if number < len(bots):
-        raise UsageError(f"--players {number} has no seats for {len(bots)} bots")
+        raise UsageError(f"--players {number} is too few for {len(bots)} bots")
     check_number(game, seats, number)
     builtins = cycle([f"builtin:{name}" for name in reversed(list(strategies))])
     texts = list(islice(chain(bots, builtins), number))

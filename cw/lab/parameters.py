@@ -51,8 +51,8 @@ def parameter(name: str, table: Any) -> Tunable:
     """Return a number; it is whole if all its values are written without a point."""
     if not OWN_SETTING.fullmatch(name) or name in SETTINGS:
         raise ValueError(
-            f"{short(name)} cannot be the name of a number: lower-case letters, digits and _"
-            f" (at most 40, a letter first), but not {', '.join(SETTINGS)}"
+            f"{short(name)} cannot be the name of a number: use up to 40 lower-case letters, digits"
+            f" and _, a letter first, and none of {', '.join(SETTINGS)}"
         )
     if not isinstance(table, dict) or set(table) != set(FIELDS):
         raise ValueError(f"[{name}] needs {', '.join(FIELDS)}, and nothing else")
@@ -67,7 +67,7 @@ def parameter(name: str, table: Any) -> Tunable:
     if not number.low <= number.start <= number.high:
         raise ValueError(f"start of [{name}] must be from low to high")
     if not 0 < number.step <= number.high - number.low:
-        raise ValueError(f"step of [{name}] must be above 0, and at most from low to high")
+        raise ValueError(f"step of [{name}] must be above 0 and at most high - low")
     return number
 
 

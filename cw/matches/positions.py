@@ -58,8 +58,8 @@ def continuable(document: Document) -> Game:
     game = load_game(document["game"])
     if document["rules"] != game.version:
         raise UsageError(
-            f"the match was played by version {document['rules']} of the rules, which are"
-            f" {game.version} here"
+            f"the match was played with version {document['rules']} of the rules; this is version"
+            f" {game.version}"
         )
     check_number(game.name, game.rules.seats, len(document["players"]))
     return game

@@ -66,7 +66,7 @@ def result_of(spec: MatchSpec, progress: MatchProgress) -> MatchResult:
     """Return the result of a finished match."""
     record, outcome = progress.record, progress.record.outcome
     if outcome is None:
-        raise Failure(f"the protocol of {spec.game} has left a match without an outcome")
+        raise Failure(f"the protocol of {spec.game} ended a match without an outcome")
     numbers = {player: number for number, player in enumerate(record.bots)}
     return MatchResult(
         id=spec.id,

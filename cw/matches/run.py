@@ -276,7 +276,7 @@ async def seat_of(bot: BotSpec, player: Player, context: SeatContext, options: R
     """Open the seat of a bot or of a person; raise UsageError if it cannot play."""
     if bot.kind == "human":
         if bot.name not in options.people:
-            raise UsageError(f"bot {bot.name}: people play on pages, by `cw serve`")
+            raise UsageError(f"bot {bot.name}: people can only play on pages; start `cw serve`")
         return options.people[bot.name]
     seat = await options.open_seat(bot, player, context)
     if options.meter and seat.transport == "in-process":
@@ -319,7 +319,7 @@ def reachable_by(isolation: Isolation, name: str) -> Reachable:
     try:
         networks = tuple(map(ip_network, allowed))
     except ValueError as error:
-        raise UsageError(f"the networks of an isolation: {error}") from None
+        raise UsageError(f"invalid network of an isolation: {error}") from None
     return Reachable(
         private=isolation.addresses == "any",
         networks=networks,

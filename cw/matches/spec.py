@@ -81,7 +81,7 @@ class MatchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.players and len(set(self.players)) != len(names):
             raise ValueError("each bot needs a player of its own")
         if any(SECRET_SETTINGS & set(bot.settings) for bot in self.bots):
-            raise ValueError("secrets are handed over beside a specification, never in it")
+            raise ValueError("a specification must not contain secrets: pass them separately")
 
     @staticmethod
     def from_json(document: Json) -> MatchSpec:

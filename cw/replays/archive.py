@@ -50,7 +50,7 @@ NOT_READABLE: Final = (
 )
 """Errors that a shorthand raises for values of another form."""
 
-OTHER_RULES: Final = "This match was played by older rules, which cannot write it in this format."
+OTHER_RULES: Final = "This match was played with older rules: it cannot be written in this format."
 
 
 class ArchiveFile(msgspec.Struct, frozen=True):

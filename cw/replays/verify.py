@@ -33,7 +33,7 @@ def verify(game: Game, document: Document) -> str | None:
     if digest(document) != document["hash"]:
         return "the hash does not fit the actions and the result: the file was changed"
     if document["rules"] != game.version:
-        return f"it is of version {document['rules']} of the rules, which are {game.version} here"
+        return f"it needs version {document['rules']} of the rules; this is {game.version}"
     try:
         return wrong_course(game, document)
     except ArenaError as error:
@@ -69,9 +69,9 @@ def wrong_start(game: Game, document: Document, start: Any) -> str | None:
     try:
         again = game.conduct.restart(game.rules, start, document["seed"], document["options"])
     except ArenaError as error:
-        return f"its options and seed make no start: {error}"
+        return f"its options and seed give no valid start: {error}"
     if game.codec.state_to_json(again) != game.codec.state_to_json(start):
-        return "the start is not what the options and the seed give"
+        return "the start does not follow from the options and the seed"
     return None
 
 
@@ -83,7 +83,7 @@ def wrong_players(game: Game, document: Document, start: Any) -> str | None:
     seats, playing = [seat["player"] for seat in document["players"]], game.rules.players(start)
     missing = unready(document)
     if list(playing) != [seat for seat in seats if seat in playing or seat not in missing]:
-        return "its players are not those of the start"
+        return "its players differ from those of the start"
     return None
 
 
@@ -102,16 +102,16 @@ def wrong_result(game: Game, document: Document, last: Any) -> str | None:
     turns, result = len(document["turns"]), document["result"]
     if game.rules.outcome(last) is not None:
         fits = as_read(game.codec.result_to_json(last)) == result
-        return None if fits else "the result is not what the rules give"
+        return None if fits else "the result differs from that of the rules"
     if is_resigned(game, document, last):
         return None
     if turns:
-        return f"the match has no end: by the rules it continues after turn {turns}"
+        return f"the match is not over: by the rules it continues after turn {turns}"
     missing = unready(document)
     ready = [player for player in game.rules.players(last) if player not in missing]
     ended = game.conduct.unready(last, ready)
     if ended is None or as_read({"outcome": ended.to_json()}) != result:
-        return "the match has no turn, and its faults are no reason for its result"
+        return "the match has no turns, and its faults do not explain its result"
     return None
 
 

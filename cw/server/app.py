@@ -26,7 +26,7 @@ LONGEST_PATH: Final = 200
 
 NO_SUCH_PAGE: Final = (
     "there is no such page; the game has /, /status, /reg/<team_id>, /move/<team_id>/<x,y,border>"
-    " and /restart, and the same under /rooms/<room>/, a room being 1 to 32 of a-z, 0-9 and -"
+    " and /restart, and the same under /rooms/<room>/, where <room> is 1 to 32 of a-z, 0-9 and -"
 )
 
 GAME: Final = "(/rooms/[^/]+)?"
@@ -140,7 +140,7 @@ def _refuse_other_names() -> Response | None:
         or request.endpoint in current_app.config["ANY_NAME"]
     ):
         return None
-    text = f"this server is not called {host[:LONGEST_PATH]!r}: use the address that it has printed"
+    text = f"this server is not called {host[:LONGEST_PATH]!r}: use the address that it printed"
     text += settings.further_names
     wants_html = _wants_html()
     kind = "text/plain; charset=utf-8" if wants_html else "application/json"

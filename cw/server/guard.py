@@ -15,8 +15,8 @@ P = ParamSpec("P")
 OWN_PAGES = (None, "same-origin", "none")
 
 REFUSAL: Final = (
-    "a page of another site can change nothing here: use a program of your own, or start the server"
-    " with --allow-origin and the address of the site, so that its pages may play"
+    "pages of other sites cannot change anything here: use a program of your own, or start the"
+    " server with --allow-origin and the address of that site, so that its pages may play"
 )
 
 
@@ -34,7 +34,7 @@ def _guarded(view: Callable[P, Response], refuse: Callable[[], None]) -> Callabl
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
         if request.method == "HEAD":
-            why = "this route is not for HEAD: it changes something"
+            why = "HEAD is not allowed: this route changes something"
             raise MethodNotAllowed(["GET", "OPTIONS"], why)
         refuse()
         return view(*args, **kwargs)

@@ -60,7 +60,7 @@ class SpectatorApp:
         """Pass on read-only requests."""
         if environ["REQUEST_METHOD"] == "GET" and READING.fullmatch(path_of(environ)):
             return self.app(environ, start_response)
-        why = "this address is for looking on: nobody plays here"
+        why = "this address is only for watching"
         return answered(start_response, REFUSED, {"error": why})
 
 
@@ -81,7 +81,7 @@ class Attempts:
 
     def sentences(self) -> list[str]:
         """Return a sentence for each of the first ones, and one with the number of the rest."""
-        texts = [f"it asked for {path!r}, which was refused" for path in self.paths]
+        texts = [f"its request for {path!r} was refused" for path in self.paths]
         more = self.count - len(self.paths)
         return [*texts, f"{more} more of its requests were refused"] if more else texts
 

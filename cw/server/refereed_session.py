@@ -260,7 +260,7 @@ class ClientSeat:
 
     async def _register(self, limits: QueryLimits) -> Fault | None:
         """Start the program, and wait until it has registered."""
-        late = f"it has not registered within {limits.seconds:g} s: it must ask"
+        late = f"it did not register within {limits.seconds:g} s: it must request"
         why = f"{late} {self._address}/reg/<team_id> (the address is in CW_SERVER)"
         # Opened before the program runs: a quick one registers before we notice that it has
         # started.

@@ -129,7 +129,7 @@ def seen_tag() -> str | None:
         return None
     tag = seen.removeprefix("W/").strip('"')
     if not TAG.fullmatch(tag):
-        abort(400, f"seen must be the ETag of an answer of /status, not {seen[:60]!r}")
+        abort(400, f"seen must be the ETag of an answer from /status, not {seen[:60]!r}")
     return tag
 
 

@@ -127,7 +127,7 @@ def unknown(team_id: str) -> UnknownTeam:
 def changed() -> MatchChanged:
     """Return the refusal of a restart by a client that saw an earlier state."""
     return MatchChanged(
-        "nothing was restarted, as the match has changed since you looked: register, or look again"
+        "not restarted: the match has changed since you looked. Register, or look again"
     )
 
 

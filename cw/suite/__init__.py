@@ -3,7 +3,7 @@
 from cw.suite import CHECKS, subject
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_the_game_keeps_to_what_every_game_does(name: str) -> None:
+def test_the_game_passes_the_checks_for_every_game(name: str) -> None:
 CHECKS[name](subject("nim"))
 """
 

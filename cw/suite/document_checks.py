@@ -35,29 +35,31 @@ AWKWARD: Final[tuple[Json, ...]] = (
 
 
 def survival(subject: Subject) -> None:
-    """Check that states and actions survive a round trip through JSON."""
+    """Check that states and actions survive JSON."""
     rules, codec = subject.game.rules, subject.game.codec
     for state, actions in subject.some(6):
         document = json.loads(json.dumps(codec.state_to_json(state)))
         known = codec.state_from_json(document)
         same = codec.state_to_json(known) == codec.state_to_json(state)
-        require(same, "a state that was written and read is the same state")
+        require(same, "a state changes when it is written as JSON and read back")
         sent = {str(player): codec.action_to_json(action) for player, action in actions.items()}
         received = codec.actions_from_json(known, json.loads(json.dumps(sent)))
         after = codec.state_to_json(rules.step(state, actions))
         same = codec.state_to_json(rules.step(known, received)) == after
-        require(same, "actions that were written and read do the same")
+        require(same, "actions written as JSON and read back have another effect")
 
 
 def views(subject: Subject) -> None:
-    """Check that what everyone sees can be serialized."""
+    """Check that all views can be written as JSON."""
     rules, codec = subject.game.rules, subject.game.codec
     for state, _ in subject.some(7, most=4):
         for player in (*rules.players(state), None):
             json.dumps(codec.view_to_json(rules.observe(state, player)))
         first = rules.players(state)[0]
         known = codec.player_from_json(state, str(first))
-        require(known in rules.players(state), f"{str(first)!r} names a player")
+        require(
+            known in rules.players(state), f"player_from_json must read {str(first)!r} as a player"
+        )
 
 
 def altered_states(subject: Subject) -> None:
@@ -78,16 +80,16 @@ def look_at(subject: Subject, document: Json) -> None:
     if state is not None:
         subject.printed(state)
         only = set(rules.to_move(state)) <= set(rules.players(state))
-        require(only, f"only players are to move, also in {short(document)}")
+        require(only, f"to_move names unknown players in {short(document)}")
 
 
 def any_player(subject: Subject) -> None:
-    """Check that any JSON is read as a player, or rejected with a message."""
+    """Check that any value is read as a player, or rejected with a message."""
     state = subject.start(12)
     for value in AWKWARD:
         player = read(partial(subject.game.codec.player_from_json, state, value))
         known = player is None or player in subject.game.rules.players(state)
-        require(known, f"{short(value)} is not a player of the game")
+        require(known, f"player_from_json must refuse {short(value)}, which is not a player")
 
 
 def any_actions(subject: Subject) -> None:
@@ -103,7 +105,8 @@ def any_actions(subject: Subject) -> None:
             subject.printed(rules.step(state, parsed))
     for document in (*AWKWARD, {"nobody": None}):
         known = read(partial(codec.actions_from_json, state, document))
-        require(not known or document != {"nobody": None}, "an action of nobody is refused")
+        refused = not known or document != {"nobody": None}
+        require(refused, "actions_from_json must refuse an action of an unknown player")
 
 
 def read(reading: Callable[[], T]) -> T | None:
@@ -113,7 +116,7 @@ def read(reading: Callable[[], T]) -> T | None:
     except ProtocolError as error:
         sentence = str(error)
     if not 0 < len(sentence) < LONGEST or "\n" in sentence:
-        raise BrokenPromise(f"a refusal is a sentence, not {sentence[:200]!r}")
+        raise BrokenPromise(f"an error must be one line of text, not {sentence[:200]!r}")
     return None
 
 

@@ -40,7 +40,7 @@ def drawings(subject: Subject) -> None:
         load_picture(name).scores(scene)
     board = load_terminal(name)
     for frame in documents:
-        require(board(frame).plain.strip(), "the terminal board shows something")
+        require(board(frame).plain.strip(), "the terminal board is empty")
 
 
 def played(subject: Subject) -> tuple[list[Any], list[dict[str, Json]]]:
@@ -62,17 +62,20 @@ def moves(subject: Subject) -> None:
     options = load_play_options(subject.game.name)
     known = load_strategies(subject.game.name)
     unknown = [name for name in options.strategies if name not in known]
-    require(not unknown, f"the strategies that pages offer exist; there is no {unknown}")
+    require(not unknown, f"pages offer strategies that do not exist: {', '.join(unknown)}")
     if options.moves is None:
         return
     for state, actions in subject.some(14, most=6):
         for player in actions:
             documents = list(options.moves(state, player))
-            require(documents, "who is to move can choose something by hand")
+            require(documents, "a player to move is offered no move")
             for document in documents:
                 read = subject.game.codec.actions_from_json(state, {str(player): document})
-                require_legal(subject, state, player, read[player], "what people may choose")
-                require(options.words is None or options.words(document), "a move has words")
+                require_legal(subject, state, player, read[player], "a move offered to people")
+                require(
+                    options.words is None or options.words(document),
+                    "a move offered to people has no label",
+                )
 
 
 def strategies_over_the_wire(subject: Subject) -> None:
@@ -84,11 +87,11 @@ def strategies_over_the_wire(subject: Subject) -> None:
         for player in rules.players(state):
             document = codec.view_to_json(rules.observe(state, player))
             again = codec.view_to_json(codec.view_from_json(json.loads(json.dumps(document))))
-            require(again == document, "a view that was written and read is the same view")
+            require(again == document, "a view changes when it is written as JSON and read back")
 
 
 def arrays(subject: Subject) -> None:
-    """Check that array views fit the board, and that moves the mask allows are legal."""
+    """Check that array views fit the board, and that masks allow a move."""
     spaces, rules = load_spaces(subject.game.name), subject.game.rules
     if spaces is None:
         return
@@ -98,10 +101,12 @@ def arrays(subject: Subject) -> None:
         for player in actions:
             view = rules.observe(state, player)
             planes, mask = spaces.write_view(view, player), spaces.mask(view, player)
-            require(planes.shape == shape, f"a view is an array of {shape}, not {planes.shape}")
+            require(
+                planes.shape == shape, f"a view must be an array of {shape}, not {planes.shape}"
+            )
             size = spaces.choices(start)
-            require(mask.shape == size, f"a mask is an array of {size}, not {mask.shape}")
-            require(mask[0].any(), "the mask allows something to who is to move")
+            require(mask.shape == size, f"a mask must be an array of {size}, not {mask.shape}")
+            require(mask[0].any(), "the mask allows no move to the player to move")
 
 
 def vectors(subject: Subject) -> None:
@@ -117,4 +122,4 @@ def vectors(subject: Subject) -> None:
         after = rules.step(state, codec.actions_from_json(state, vector["actions"]))
         answer = {"state": codec.state_to_json(after), **codec.result_to_json(after)}
         same = json.loads(json.dumps(answer)) == vector["expected"]
-        require(same, f"line {number} of {VECTORS} is what the rules give")
+        require(same, f"line {number} of {VECTORS}: the rules give another result")

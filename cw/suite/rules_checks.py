@@ -14,9 +14,11 @@ from cw.suite.subject import MOST_TURNS, BrokenPromise, Subject, require
 
 
 def name(subject: Subject) -> None:
-    """Check that the name consists of words of lower-case letters and digits, joined by hyphens."""
+    """Check that its name is lower-case words and digits, joined by -."""
     known = subject.game.rules.name
-    require(re.fullmatch(NAME, known), f"{known!r} can be the name of a game")
+    require(
+        re.fullmatch(NAME, known), f"the name must be lower-case words joined by -, not {known!r}"
+    )
 
 
 def same_seed(subject: Subject) -> None:
@@ -25,19 +27,19 @@ def same_seed(subject: Subject) -> None:
         first, again = (
             [subject.printed(state) for state, _ in subject.turns(5, players)] for _ in range(2)
         )
-        require(first == again, f"two matches of {players} players with seed 5 are the same")
+        require(first == again, f"two matches of {players} players with the same seed (5) differ")
 
 
 def frozen_input(subject: Subject) -> None:
-    """Check that a step does not modify its input."""
+    """Check that a step does not change its input."""
     for state, actions in subject.some(1):
         before = subject.printed(state), repr(actions)
         subject.game.rules.step(state, actions)
-        require(before == (subject.printed(state), repr(actions)), "step does not change its input")
+        require(before == (subject.printed(state), repr(actions)), "step must not change its input")
 
 
 def end(subject: Subject) -> None:
-    """Check that a match is over exactly when there is an outcome, which ranks all players."""
+    """Check that a match is over exactly when it has an outcome, which ranks all players."""
     for players in subject.numbers:
         for seed in range(3):
             *_, (state, actions) = subject.turns(seed, players)
@@ -49,23 +51,23 @@ def require_end(subject: Subject, state: Any) -> None:
     rules = subject.game.rules
     outcome = rules.outcome(state)
     if outcome is None:
-        raise BrokenPromise("a match that is over has an outcome")
-    require(rules.to_move(state) == (), "nobody is to move when a match is over: to_move gives ()")
+        raise BrokenPromise("the match is over, but has no outcome")
+    require(rules.to_move(state) == (), "to_move must return () when a match is over")
     require_ranks(outcome, set(rules.players(state)))
 
 
 def require_ranks(outcome: Outcome, seats: set[Any]) -> None:
     """Raise BrokenPromise unless an outcome covers all players, and somebody is first."""
-    require(set(outcome.ranks) == seats, f"an outcome ranks all players, {outcome.ranks} does not")
-    require(set(outcome.scores) == seats, f"an outcome scores all players, not {outcome.scores}")
-    require(min(outcome.ranks.values()) == 1, f"the best rank is 1, not as in {outcome.ranks}")
+    require(set(outcome.ranks) == seats, f"an outcome must rank all players: {outcome.ranks}")
+    require(set(outcome.scores) == seats, f"an outcome must score all players: {outcome.scores}")
+    require(min(outcome.ranks.values()) == 1, f"the best rank must be 1: {outcome.ranks}")
     winner = outcome.winner
-    require(winner is None or outcome.ranks[winner] == 1, "the winner has rank 1")
-    require(outcome.reason, "an outcome has a reason")
+    require(winner is None or outcome.ranks[winner] == 1, "the winner must have rank 1")
+    require(outcome.reason, "an outcome must have a reason")
 
 
 def faults(subject: Subject) -> None:
-    """Check that any fault of any player at any time is handled."""
+    """Check that any player may make any fault at any time."""
     rules = subject.game.rules
     for state, actions in subject.some(2, most=6):
         for player in rules.players(state):
@@ -74,7 +76,7 @@ def faults(subject: Subject) -> None:
                 subject.printed(after)
                 subject.printed(rules.step(state, {player: Fault(kind)}))
                 over = rules.outcome(after) is not None
-                require(not (over and rules.to_move(after)), "nobody is to move after the end")
+                require(not (over and rules.to_move(after)), "to_move must return () after the end")
 
 
 def nothing_but_faults(subject: Subject) -> None:
@@ -84,7 +86,9 @@ def nothing_but_faults(subject: Subject) -> None:
         if rules.outcome(state) is not None:
             return
         state = rules.step(state, {player: Fault("timeout") for player in rules.to_move(state)})
-    raise BrokenPromise("a match in which everybody is late in each turn comes to an end")
+    raise BrokenPromise(
+        f"a match in which every player always times out goes on after {MOST_TURNS} turns"
+    )
 
 
 def samples(subject: Subject) -> None:
@@ -92,7 +96,7 @@ def samples(subject: Subject) -> None:
     for seed in range(3):
         for state, actions in subject.turns(seed):
             for player, action in actions.items():
-                require_legal(subject, state, player, action, "an action that sample has drawn")
+                require_legal(subject, state, player, action, "an action from sample")
 
 
 def require_legal(subject: Subject, state: Any, player: Any, action: Any, what: str) -> None:
@@ -100,7 +104,7 @@ def require_legal(subject: Subject, state: Any, player: Any, action: Any, what: 
     try:
         subject.game.rules.check(state, player, action)
     except IllegalAction as error:
-        raise BrokenPromise(f"{what} is legal; {action!r} is not: {error}") from None
+        raise BrokenPromise(f"{what} is illegal: {action!r}: {error}") from None
 
 
 def order(subject: Subject) -> None:
@@ -112,7 +116,7 @@ def order(subject: Subject) -> None:
         expected = subject.printed(rules.step(state, actions))
         for another in (dict(items), dict(reversed(actions.items()))):
             same = subject.printed(rules.step(state, another)) == expected
-            require(same, "step gives the same state in whatever order the actions come")
+            require(same, "the result of step depends on the order of the actions")
 
 
 def unknown_options(subject: Subject) -> None:
@@ -120,13 +124,16 @@ def unknown_options(subject: Subject) -> None:
     try:
         subject.game.rules.new(subject.numbers[0], 0, colour_of_the_table="green")
     except UsageError as refusal:
-        require("unknown option" in str(refusal), "the refusal says that the option is unknown")
+        require(
+            "unknown option" in str(refusal),
+            "the error for an unknown option must say 'unknown option'",
+        )
     else:
-        raise BrokenPromise("new raises UsageError for an option that the game does not have")
+        raise BrokenPromise("new must raise UsageError for an unknown option")
 
 
 def strategies(subject: Subject) -> None:
-    """Check that every strategy plays legally."""
+    """Check that every strategy makes legal moves."""
     rules = subject.game.rules
     for strategy, make in load_strategies(rules.name).items():
         if strategy in subject.illegal_on_purpose:
@@ -139,6 +146,6 @@ def strategies(subject: Subject) -> None:
             actions = {p: seats[p].act(rules.observe(state, p)) for p in rules.to_move(state)}
             for player, action in actions.items():
                 if not isinstance(action, Fault):
-                    require_legal(subject, state, player, action, f"what {strategy} plays")
+                    require_legal(subject, state, player, action, f"an action of {strategy}")
             state = rules.step(state, actions)
         subject.printed(state)

@@ -55,11 +55,11 @@ class Subject:
             if rules.outcome(state) is not None:
                 return
             actions = {player: rules.sample(state, player, rng) for player in rules.to_move(state)}
-            require(actions, "somebody is to move as long as there is no outcome")
+            require(actions, "nobody is to move, but the match has no outcome")
             yield state, actions
             state = rules.step(state, actions)
         raise BrokenPromise(
-            f"a match ends; one with seed {seed} goes on for more than {MOST_TURNS} turns: give "
+            f"the match with seed {seed} takes more than {MOST_TURNS} turns: give "
             "options that make it shorter"
         )
 

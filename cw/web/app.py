@@ -35,7 +35,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     settings = settings or SiteSettings()
     place, championship = settings.folder(), championship_around(settings.replays)
     if championship is not None and place is not None:
-        raise UsageError(f"{championship} contains a championship: no other replays are put there")
+        raise UsageError(f"{championship} contains a championship: save replays in another folder")
     folder = None if place is None else ReplayFolder(place)
     keep_replay = folder.keep if folder is not None and settings.save else None
     app = create_server(settings, clock, keep_replay=keep_replay)

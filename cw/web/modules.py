@@ -78,7 +78,7 @@ def block(source: str, name: str, numbers: dict[str, int]) -> str:
     body = LISTED.sub("", DECLARED.sub("", body))
     unread = LEFT_OVER.search(body)
     if unread is not None:
-        raise Failure(f"{name}: this is not an import or export as ours are: {unread[0][:80]}")
+        raise Failure(f"{name}: unsupported form of import or export: {unread[0][:80]}")
     number = numbers[name]
     gives = ", ".join(f"{outside}: {inside}" for outside, inside in exports.items())
     return f"const m{number} = {{}};\n{{\n{body}\nObject.assign(m{number}, {{ {gives} }});\n}}\n"

@@ -46,7 +46,7 @@ class SiteSettings(ServerSettings):
             return None
         if self.replays is None or not self.replays.is_dir():
             subject = "uploads need" if self.uploads else "saved games need"
-            raise UsageError(f"{subject} a folder of replays to put them into")
+            raise UsageError(f"{subject} a folder to save replays in")
         return self.replays
 
     def largest_body(self) -> int:

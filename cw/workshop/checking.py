@@ -69,7 +69,7 @@ class Check:
         finally:
             await ended(process)
         if not self.steps:
-            raise Failure(self._other.strip() or "the check did not begin")
+            raise Failure(self._other.strip() or "the check did not start")
 
     def _take(self, line: bytes) -> None:
         """Read a line: a step, or text that explains why there is none."""

@@ -53,7 +53,7 @@ class ChangedMeanwhile(UsageError):
     """Another program has written a file since it was read."""
 
     def __init__(
-        self, now: TextFile | None, why: str = "another program has changed this file meanwhile"
+        self, now: TextFile | None, why: str = "another program has changed this file"
     ) -> None:
         """Store the file as it is now, or None if it is gone."""
         super().__init__(why)
@@ -156,5 +156,5 @@ class BotFolder:
     def path(self, name: str) -> Path:
         """Return the path of a file in the folder; raise UsageError if the name is invalid."""
         if not NAME.fullmatch(name):
-            raise UsageError(f"{short(name)} is not a valid name of a file in the folder")
+            raise UsageError(f"{short(name)} is not a valid file name")
         return self.place / name

@@ -153,7 +153,7 @@ def language_in(place: Path) -> str:
     there = [name for name, main in MAIN.items() if (place / main).is_file()]
     if not there:
         mains = ", ".join(MAIN.values())
-        raise UsageError(f"{place} is not empty and contains no bot: none of {mains} is there")
+        raise UsageError(f"{place} is not empty, but has no bot: expected one of {mains}")
     if len(there) > 1:
         raise UsageError(
             f"{place} contains several bots: choose one with --language {'|'.join(there)}"

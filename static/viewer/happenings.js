@@ -70,7 +70,7 @@ export class Happenings {
    * @returns {HTMLElement}
    */
   traceback(name, exception, text) {
-    const summary = element("summary", "", exception ? "The whole traceback" : "What it wrote");
+    const summary = element("summary", "", exception ? "Full traceback" : "Its output");
     const details = element("details", "", summary, outputText(name, text));
     details.open = this.isOpen;
     details.addEventListener("toggle", () => { this.isOpen = details.open; });
@@ -115,6 +115,6 @@ function outputText(name, text) {
   const lines = element("pre", "lines", text.trimEnd());
   lines.tabIndex = 0;
   lines.setAttribute("role", "region");
-  lines.setAttribute("aria-label", `What ${name} wrote in this turn`);
+  lines.setAttribute("aria-label", `Output of ${name} in this turn`);
   return lines;
 }

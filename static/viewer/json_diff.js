@@ -64,7 +64,7 @@ function patchedArray(old, patch) {
     if (key !== LENGTH && key !== STEPS) {
       const index = Number(key);
       if (!Number.isInteger(index) || index < 0 || index >= length) {
-        throw new Error("a frame of the replay changes what is not there");
+        throw new Error("a frame of the replay changes a value that does not exist");
       }
       fresh[index] = patched(old[index], patch[key]);
     }
@@ -86,7 +86,7 @@ function takeSteps(rows, key, column) {
     const old = fields(rows[index]);
     const value = Number(old[key]) + Number(steps[place]);
     if (!Number.isInteger(value)) {
-      throw new Error("a frame of the replay changes what is not there");
+      throw new Error("a frame of the replay changes a value that does not exist");
     }
     rows[index] = /** @type {Json} */ ({ ...old, [key]: value });
   });

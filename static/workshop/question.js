@@ -68,11 +68,11 @@ export class Question {
   parts({ turn, exchanges, faults, action }) {
     const title = element("h2", "", turn < this.page.first() ? "Before the first turn" : `Turn ${turn}`);
     if (exchanges.length === 0) {
-      return [title, element("p", "muted", "Your bot was asked nothing in this turn."), this.earlier(turn)];
+      return [title, element("p", "muted", "Your bot had nothing to answer in this turn."), this.earlier(turn)];
     }
     const again = element("button", "", "Ask again");
     again.type = "button";
-    again.title = "Asks the bot as it is now about this turn, after all turns before it";
+    again.title = "Asks the current bot about this turn, after all earlier turns";
     const today = element("div", "today");
     again.addEventListener("click", () => void this.askAgain(turn, again, today));
     return [
@@ -88,7 +88,7 @@ export class Question {
    * @returns {HTMLElement}
    */
   earlier(turn) {
-    const button = element("button", "link", "The turn before");
+    const button = element("button", "link", "Previous turn");
     button.type = "button";
     button.hidden = turn === 0;
     button.addEventListener("click", () => this.page.visit(turn - 1));
@@ -133,7 +133,7 @@ export class Question {
 }
 
 const NOT_ASKED = "Nothing: it did not start.";
-const NOT_SAVED = "The questions of this match were too large: this one was not saved.";
+const NOT_SAVED = "This request was not saved: those of the match were too large.";
 
 /**
  * @param {Exchange} exchange
@@ -167,11 +167,11 @@ function faultPart({ kind, words, expected, actual }) {
 function todayParts({ before, after, changed, verdict, ms, stderr }) {
   const isFault = verdict !== "legal";
   return [
-    element("h3", "", changed ? "Today it answers " : "Today it answers the same ", element("span", "muted", `after ${timeWords(ms)}`)),
+    element("h3", "", changed ? "Now it answers " : "Now it gives the same answer ", element("span", "muted", `after ${timeWords(ms)}`)),
     block(JSON.stringify(after), changed ? "changed" : ""),
-    ...(changed ? [element("p", "muted", `then it was ${JSON.stringify(before)}`)] : []),
+    ...(changed ? [element("p", "muted", `in the match it was ${JSON.stringify(before)}`)] : []),
     ...(isFault ? [block(verdict, "refused")] : []),
-    ...(stderr ? [element("h3", "", "and writes"), block(stderr)] : []),
+    ...(stderr ? [element("h3", "", "Its output"), block(stderr)] : []),
   ];
 }
 

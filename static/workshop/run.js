@@ -9,7 +9,7 @@ const GONE = "The run that was shown here was deleted.";
 
 /** Prefix of the name under which this window remembers a run. */
 const LAST = "run at ";
-const REPLACED = "Another run took its place, in another window.";
+const REPLACED = "A run in another window replaced it.";
 
 /**
  * @typedef {{match: string, document: string, seed: number, goes_on: boolean, ready: boolean, failed: boolean, words: string,

@@ -346,7 +346,7 @@ def test_a_temporary_folder_whose_path_is_too_long_is_told(
     scratch = tmp_path / ("long" * 25)
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    with pytest.raises(Failure, match="set TMPDIR to a folder that has a short path"):
+    with pytest.raises(Failure, match="set TMPDIR to a folder with a short path"):
         match(game, written(tmp_path / "bot", "bot", NOWHERE), RANDOM)
     wait_until(lambda: not list(scratch.iterdir()))
 
@@ -380,5 +380,5 @@ def test_memory_that_is_no_process_own_is_bounded_too(tmp_path: Path) -> None:
                 return fault_of(await program.receive(PATIENCE)).detail
 
     detail = asyncio.run(play())
-    assert "killed, perhaps for taking too much memory" in detail
+    assert "killed, perhaps because it used too much memory" in detail
     assert "has 12 GB" not in detail

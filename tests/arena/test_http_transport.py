@@ -66,7 +66,7 @@ def fault_parts(answer: Reply | Fault) -> tuple[str, str, str]:
         ("accepts_and_hangs", SHORT, "timeout", "timeout", "connected, but no answer to GET /"),
         ("reads_nothing", SHORT, "timeout", "timeout", "within 0.3 s"),
         ("drips_its_headers", SHORT, "timeout", "timeout", "no answer to GET / came"),
-        ("drips_its_body", 5, "timeout", "timeout", r"headers and [1-9]\d* bytes of its body came"),
+        ("drips_its_body", 5, "timeout", "timeout", r"headers and [1-9]\d* bytes of its body"),
         ("sends_headers_without_end", PATIENCE, "oversize", "oversize", "Too many headers"),
         ("sends_a_header_without_end", PATIENCE, "oversize", "oversize", "more than 32768 bytes"),
         ("sends_many_long_headers", PATIENCE, "oversize", "oversize", "more than 32768 bytes"),
@@ -293,7 +293,7 @@ def test_no_connection_in_time() -> None:
     with full_server() as port:
         kind, cause, detail = ask_at(f"http://127.0.0.1:{port}", connect=SHORT)
     assert (kind, cause) == ("timeout", "unreachable")
-    assert detail == "there was no connection to the bot within 0.3 s"
+    assert detail == "no connection to the bot within 0.3 s"
 
 
 UNUSUAL = ("127.1", "2130706433", "0177.0.0.1", "0")

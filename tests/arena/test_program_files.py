@@ -170,7 +170,7 @@ def test_others_are_shown_no_program_where_it_is(
     (folder / "venv" / "pyvenv.cfg").touch()
     (folder / program).symlink_to(tool)
     source = Source(folder, of_others=True)
-    refused = pytest.raises(UnfitProgram, match="the bot is not given")
+    refused = pytest.raises(UnfitProgram, match="the bot cannot see")
     with refused, Sandbox(policy).prepare([program], source):
         pass
 

@@ -39,7 +39,7 @@ async def ask(name: str, seconds: float, request: bytes = b'{"turns_left":5}') -
     [
         ("never_ready", SHORT, "timeout", "no line came within .* flush its output"),
         ("trickles", 2, "timeout", "no line came within"),
-        ("endless_line", PATIENCE, "oversize", "above 65536 bytes came: 'xxx|more than 1048576"),
+        ("endless_line", PATIENCE, "oversize", "more than 65536 bytes: 'xxx|more than 1048576"),
         ("floods_blank_lines", PATIENCE, "oversize", "more than 1048576 bytes without an answer"),
         ("never_ends_its_line", 2, "timeout", "no line came within"),
         ("exits_with_0", PATIENCE, "disconnected", "exited early .exit code 0"),
@@ -75,7 +75,7 @@ def test_a_line_that_was_begun_is_shown() -> None:
                 fault_of(await bot.receive(0.05))
             return fault_of(await bot.receive(0))
 
-    assert "began a line without ending it: '{\"turns_left\":5}'" in asyncio.run(play()).detail
+    assert "its last line has no line end: '{\"turns_left\":5}'" in asyncio.run(play()).detail
 
 
 @pytest.mark.parametrize("name", ["trickles", "floods_lines", "never_ready"])

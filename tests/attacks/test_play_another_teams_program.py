@@ -14,7 +14,7 @@ from tests.matches.bots_of_games import PAINT
 
 PLAN = "alice begins in the corner"
 ALICE = f"import sys\nprint({PLAN!r}, file=sys.stderr, flush=True)\n{PAINT}"
-REFUSED = "eve is a link: put a copy of the folder in its place"
+REFUSED = "eve is a link: replace it with a copy of the folder"
 GAME = ("--game", "paint", "--option", "turns=2", "--format", "round-robin")
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs links")

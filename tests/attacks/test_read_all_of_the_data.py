@@ -33,4 +33,4 @@ def test_no_upload_runs_in_a_copy_of_it(hub: Hub) -> None:
     seen = thief.checked("Data-Thief") if answer.status_code == 303 else answer.text
     assert CANARY not in seen + hub.logs()
     assert answer.status_code == 422
-    assert "outside of the folder" in answer.text
+    assert "outside the folder" in answer.text

@@ -49,7 +49,7 @@ def test_it_does_not_run_them(teams: Path, way: str) -> None:
         results = [file for file in teams.parent.glob("results*/**/*") if file.is_file()]
         written = "".join(file.read_text(errors="replace") for file in results)
         assert PLAN not in done.stdout + done.stderr + written
-        assert "outside of the folder" in done.stdout + done.stderr
+        assert "outside the folder" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("way", ["file", "folder"])

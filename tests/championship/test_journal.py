@@ -100,7 +100,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     ("changed", "error"),
     [
         ({"player_1": "eve", "first": "eve"}, "'eve' is not a team of this championship"),
-        ({}, "gauntlet_round-1_a_b is there already"),
+        ({}, "gauntlet_round-1_a_b is already recorded"),
         ({"round": 7}, "gauntlet_round-7_a_b is not a match of this championship"),
         ({"stage": "final"}, "final_round-1_a_b is not a match of this championship"),
         ({"first": "c"}, "c and b are not the players of this match"),

@@ -102,7 +102,7 @@ def test_everyone_pays_for_its_own_mistakes_only(tmp_path: Path) -> None:
     losses = [line for line in lines if "honest" in lost_by(line) and not line["extra"]]
     assert {other(line) for line in losses} <= {"steady", "impostor", "restarter"}
     assert "exit code 3" in str([line["reasons"] for line in lines])
-    assert "not registered within" in str([line["reasons"] for line in lines])
+    assert "did not register within" in str([line["reasons"] for line in lines])
 
 
 def lost_by(line: dict[str, Any]) -> str:

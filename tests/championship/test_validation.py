@@ -66,7 +66,7 @@ def test_nothing_is_played_if_a_team_fails_and_all_that_fail_are_told(
     assert crash.startswith("Team 4 (Team-4): turn 1: crashed: ")
     assert "KeyError: 'turn' (bot.py, line " in crash
     assert two.startswith("two: ")
-    assert "one program" in two
+    assert "has several programs" in two
     assert broken.startswith("zoe: startup: ")
     assert "SyntaxError" in broken
 

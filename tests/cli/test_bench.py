@@ -264,7 +264,8 @@ def printed(rows: list[Row]) -> list[str]:
 def test_the_figures_of_the_documentation_are_of_all_parts_and_fit_on_a_page() -> None:
     text = (asset("docs") / "performance.md").read_text("utf-8")
     rows = [*documented(text)]
-    assert {row.part for row in rows} == parts_known().keys()
+    # The workshop of a hub has no yardstick.
+    assert {row.part for row in rows} == parts_known().keys() - {"hub-workshop"}
     page = printed(rows)
     assert len(page) <= 60
     assert max(map(len, page)) <= 80

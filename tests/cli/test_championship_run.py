@@ -121,14 +121,14 @@ class TestValidate:
         }
         assert list(problems) == ["ann", "bare", "broken", "lost", "quote", "strange", "zoe"]
         assert (problems["ann"], problems["zoe"]) == (None, None)
-        assert "must contain one program" in problems["bare"]
+        assert "has no program" in problems["bare"]
         assert "team.toml: " in problems["broken"]
         assert "there is no program 'no-such-program'" in problems["lost"]
         assert "No closing quotation" in problems["quote"]
-        assert "not 'hat'" in problems["strange"]
+        assert "unknown key 'hat'" in problems["strange"]
         refused = cw("run", folder, "--out", tmp_path / "out")
         assert refused.exit_code == 1
-        assert "must contain one program" in " ".join(refused.stderr.split())
+        assert "has no program" in " ".join(refused.stderr.split())
 
     @pytest.mark.thorough
     def test_a_team_is_told_and_not_obeyed(self, tmp_path: Path) -> None:
@@ -285,8 +285,8 @@ class TestNames:
         assert refused.exit_code == 1
         assert "2 of 5 teams cannot play; fix them, or leave them out with" in refused.stderr
         output = " ".join(refused.stderr.split())
-        assert "empty must contain one program" in output
-        assert "not 'hat'" in output
+        assert "empty has no program" in output
+        assert "unknown key 'hat'" in output
         played = cw(*arguments, "--skip-broken")
         assert played.exit_code == 0, played.output + played.stderr
         assert "Left out: empty: " in played.stderr

@@ -153,7 +153,7 @@ def test_another_comparison_is_not_gone_on_with() -> None:
     cw(*EVEN, "--games", "2", "--resume", "even.jsonl")
     result = cw(*DUEL, "--games", "2", "--resume", "even.jsonl")
     assert result.exit_code == 2
-    assert "even.jsonl is of another experiment: its bots is" in result.stderr
+    assert "even.jsonl belongs to another experiment: its bots is" in result.stderr
     # A seed that is not given is that of the file.
     assert cw(*EVEN[:-2], "--games", "4", "--resume", "even.jsonl").exit_code == 3
     assert len(ids(Path("even.jsonl"))) == 4
@@ -165,7 +165,7 @@ def test_another_comparison_is_not_gone_on_with() -> None:
         (("--elo0", "20", "--elo1", "10"), "elo0 must be less than elo1"),
         (("--alpha", "0.7"), "alpha must be at least 0.000001 and below 0.5, not 0.7"),
         (("--elo1", "nan"), "elo0 must be less than elo1"),
-        (("--players", "4", "--games", "6"), "--games must be at least 8, the matches of a pair"),
+        (("--players", "4", "--games", "6"), "--games must be at least 8, one pair of matches"),
         (("--set", "v2.depth=4"), "a builtin bot gets no settings of its own"),
         (("--set", "v2.secert=4"), "did you mean secret?"),
         (("--option", "turns=0"), "turns"),

@@ -112,8 +112,8 @@ def test_a_bot_that_cannot_play_is_named_and_the_others_play(bots: Path) -> None
     result = cw(*SHORT, "--matches", "2", "--port", "0")
     assert result.exit_code == 0
     assert "Watch it in the browser: http://127.0.0.1:" in result.stderr
-    assert "empty does not play: " in result.stderr
-    assert "must contain one program" in result.stderr
+    assert "empty cannot play: " in result.stderr
+    assert "has no program" in result.stderr
 
 
 def link_a_program(bots: Path) -> None:
@@ -158,14 +158,14 @@ def name_twice(bots: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (link_a_program, "evil does not play: 'bot.py' is behind a link: put a copy of the file"),
-        (link_a_folder, "evil does not play: bots/evil is a link: put a copy in its place"),
-        (link_the_root, "evil does not play: bots/evil is a link"),
-        (link_itself, "evil does not play: bots/evil is a link"),
-        (link_a_file, "evil does not play: bots/evil is a link"),
-        (fill, "evil does not play: bots/evil is too large for a bot: at most 2000 files, 100 MiB"),
-        (nest, "evil does not play: bots/evil has more than 64 nested folders"),
-        (name_twice, "this would be the name of evil one and evil-one: rename one of them"),
+        (link_a_program, "evil cannot play: 'bot.py' is behind a link: replace the link"),
+        (link_a_folder, "evil cannot play: bots/evil is a link: replace it with a copy"),
+        (link_the_root, "evil cannot play: bots/evil is a link"),
+        (link_itself, "evil cannot play: bots/evil is a link"),
+        (link_a_file, "evil cannot play: bots/evil is a link"),
+        (fill, "evil cannot play: bots/evil is too large for a bot: at most 2000 files, 100 MiB"),
+        (nest, "evil cannot play: bots/evil has more than 64 nested folders"),
+        (name_twice, "evil one and evil-one would have the same name: rename one of them"),
     ],
 )
 def test_no_folder_ends_the_league_of_the_others(
@@ -203,8 +203,8 @@ def test_a_bot_may_become_a_link_or_vanish_while_a_league_is_played(
         for _ in range(8):
             next(specs)
     assert told == [
-        "eve does not play: bots/eve is a link: put a copy in its place",
-        "gone does not play: it is not in bots any more",
+        "eve cannot play: bots/eve is a link: replace it with a copy",
+        "gone cannot play: it is no longer in bots",
     ]
     # What it was before is kept, and plays on while its name is there.
     assert {version.name for version in planner.field.versions} == {"down-1", "eve-1", "right.py-1"}
@@ -253,7 +253,7 @@ def test_a_journal_of_something_else_is_named(head: str) -> None:
     JOURNAL.write_text(f"{head}\n", encoding="utf-8")
     result = cw("--matches", "2")
     assert result.exit_code == 2
-    assert "bots contains no league that can be played: " in result.stderr
+    assert "bots contains no league that can be continued: " in result.stderr
 
 
 def test_a_league_without_bots_has_an_empty_table(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_league_of_another_game_is_not_gone_on_with() -> None:
     played(*SHORT, "--matches", "2")
     result = cw("--game", "hexagon", "--matches", "4")
     assert result.exit_code == 2
-    assert "is of another experiment: its game is 'paint', not 'hexagon'" in result.stderr
+    assert "belongs to another experiment: its game is 'paint', not 'hexagon'" in result.stderr
 
 
 def test_no_kill_loses_or_doubles_a_match(bots: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_bot_that_is_wrong_gives_exit_code_1(run: Run, tmp_path: Path) -> None
         (("builtin:walker",), "--turn N, or all turns with --every"),
         (("builtin:walker", "--turn", "1", "--every"), "--turn N, or all turns with --every"),
         (("builtin:walker", "--every", "--cold"), "--cold asks about one turn"),
-        (("builtin:walker", "--turn", "7"), "was asked nothing in turn 7"),
+        (("builtin:walker", "--turn", "7"), "had nothing to answer in turn 7"),
         (("builtin:random", "--turn", "1"), "random did not play in this match"),
         (("builtin:walker", "--turn", "1", "--player", "ann"), "there is no player 'ann'"),
         (("builtin:valker", "--turn", "1", "--player", "walker"), "walker"),

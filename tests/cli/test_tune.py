@@ -69,7 +69,7 @@ def test_a_tuning_that_was_cut_off_goes_on_and_plays_no_match_again() -> None:
 def test_a_comparison_without_a_pair_is_refused_before_anything_is_played() -> None:
     refused = tune(*SHORT, "--players", "4")
     assert refused.exit_code == 2
-    assert "--games must be at least 8, the matches of a pair" in refused.stderr
+    assert "--games must be at least 8, one pair of matches" in refused.stderr
     assert not Path("tuning").exists()
 
 

@@ -82,7 +82,7 @@ def test_three_agents_are_asked_one_after_the_other(game: str) -> None:
 
 @pytest.mark.parametrize("game", ["circuit-wars", "hexagon", "nim"])
 def test_a_game_in_turns_has_no_parallel_environment(game: str) -> None:
-    with pytest.raises(UsageError, match="played in turns: take aec_env"):
+    with pytest.raises(UsageError, match="played in turns: use aec_env"):
         parallel_env(game)
 
 
@@ -267,7 +267,7 @@ def test_what_is_no_action_is_refused(game: str, action: Any, message: str) -> N
 def test_a_missing_action_is_refused() -> None:
     env = parallel_env("paint")
     env.reset(seed=1)
-    with pytest.raises(UsageError, match="no action of player_1"):
+    with pytest.raises(UsageError, match="no action for player_1"):
         env.step({"player_0": 1})
 
 
@@ -277,7 +277,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("paint", {"turns": 0}, "turns must be"),
     ("end-of-codes", {"M": "many"}, "M must be"),
     ("end-of-codes", {"W": 5}, "both W and H"),
-    ("paint", {"bots": {"ann": "builtin:random"}}, "no agent 'ann'; they are player_0, player_1"),
+    ("paint", {"bots": {"ann": "builtin:random"}}, "no agent 'ann'; choose one of player_0"),
     ("paint", {"bots": {"player_0": "bot.py"}}, "builtin:NAME, python:PATH.*not 'bot.py'"),
     ("paint", {"bots": {"player_0": "builtin:best"}}, "no strategy 'best'"),
     ("paint", {"bots": dict.fromkeys(("player_0", "player_1"), "builtin:still")}, "leave one"),

@@ -85,7 +85,7 @@ def test_what_is_no_bot_is_refused(bot: Any, error: str) -> None:
 
 def test_a_file_without_a_bot_is_told(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("x = 1\n")
-    with pytest.raises(UsageError, match="there is no class and no function Bot or agent"):
+    with pytest.raises(UsageError, match="the file has no class or function Bot or agent"):
         parallel_env("paint", bots={"player_1": f"python:{tmp_path / 'mine.py'}"})
 
 
@@ -115,7 +115,7 @@ def test_an_agent_may_have_another_seat_and_several_opponents() -> None:
     assert -1 <= reward <= 1
     with pytest.raises(UsageError, match="the game is over"):
         env.step(0)
-    with pytest.raises(UsageError, match="there is no agent 'ann'; they are player_0, player_1"):
+    with pytest.raises(UsageError, match="there is no agent 'ann'; choose one of player_0"):
         gym_env("paint", agent="ann")
 
 

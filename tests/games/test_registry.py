@@ -129,7 +129,7 @@ def test_a_name_that_no_game_can_have_is_refused(
     points.write_text(f"[cw.games]\n{name} = nim:ENTRY\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert list(game_entries()) == list(GAMES)
-    assert "its name must be words of lower-case letters" in games_left_out()[0].sentence
+    assert "its name must be lower-case letters and digits" in games_left_out()[0].sentence
 
 
 def test_installed_games_stand_after_ours_with_their_packages(

@@ -1,4 +1,4 @@
-"""`python -m tests.kits.matrix`: try every kit that can run here, and write docs/kits.md anew."""
+"""`python -m tests.kits.matrix`: try every kit that can run here, and print a table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from click.testing import CliRunner
 
 from cw.cli import main
 from cw.kits import LANGUAGES, games
-from tests.kits.judging import ROOT, Document
+from tests.kits.judging import Document
 from tests.kits.pages import OPPONENTS
 from tests.kits.running import Kit, build
-
-PAGE = ROOT / "docs" / "kits.md"
-START, END = "<!-- matrix -->\n", "<!-- end of matrix -->\n"
 
 
 def cw(kit: Kit, *arguments: str) -> tuple[int, str]:
@@ -72,24 +69,14 @@ def cell(game: str, language: str, folder: Path) -> str:
     return "yes"
 
 
-def matrix() -> str:
-    """Try every kit, and give the table."""
-    lines = ["| | " + " | ".join(how.title for how in LANGUAGES.values()) + " |"]
-    lines.append("|---" * (len(LANGUAGES) + 1) + "|")
+def matrix() -> None:
+    """Try every kit, and print a line for each game."""
+    print("| | " + " | ".join(how.title for how in LANGUAGES.values()) + " |")  # noqa: T201
     for game in games():
         with TemporaryDirectory() as folder:
             cells = [cell(game, language, Path(folder, language)) for language in LANGUAGES]
-        lines.append(f"| `{game}` | {' | '.join(cells)} |")
-        print(lines[-1], flush=True)  # noqa: T201
-    return "".join(f"{line}\n" for line in lines)
-
-
-def write() -> None:
-    table = matrix()
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
+        print(f"| `{game}` | {' | '.join(cells)} |", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
-    write()
+    matrix()

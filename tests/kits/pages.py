@@ -197,7 +197,7 @@ def readme(game: str, language: str) -> str:
         for event, text in page.events.items()
     )
     settings = "".join(f"| `{name}` | {text} |\n" for name, text in page.settings.items())
-    table = f"\n| setting in the environment | |\n|---|---|\n{settings}" if settings else ""
+    table = f"\n| environment variable | |\n|---|---|\n{settings}" if settings else ""
     note = f" {NOTES[language]}" if language in NOTES else ""
     choose, file = in_case("`choose`", language), source(game, language)
     logged = LOGS.get(game, "")
@@ -222,7 +222,7 @@ Play:
 
     cw play {game} builtin:{OPPONENTS[game]} {named}
 {running}{container(game, language)}
-To use `cw` in a new terminal, run `. .venv/bin/activate` in the folder of the project.
+To use `cw` in a new terminal, run `. .venv/bin/activate` in the project folder.
 
 {fill(f"Each request is logged to standard error{logged}; SIGTERM ends the program.")}
 
@@ -231,7 +231,7 @@ To use `cw` in a new terminal, run `. .venv/bin/activate` in the folder of the p
 {events}
 {fill(in_case(page.fields, language))}
 {table}
-The rules: `docs/games/{page.rules}` of the project.
+Rules: `docs/games/{page.rules}` in the project.
 """
 
 

@@ -17,12 +17,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from cw.kits import LANGUAGES, WEB_SERVICES, games
+from cw.kits import LANGUAGES, WEB_SERVICES, games, languages_of
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.conftest import Serve
 from tests.kits import matrix
-from tests.kits.judging import Document, check, vectors
+from tests.kits.judging import ROOT, Document, check, vectors
 from tests.kits.make_vectors import MAKERS, VECTORS, text
 from tests.kits.running import PATIENCE, Kit, built, running, serving
 from tests.kits.steps import API_KEY
@@ -291,12 +291,12 @@ def test_a_client_without_a_server_says_so(kit: Kit) -> None:
     assert any("there is no server at" in line for line in kit.log())
 
 
-def test_the_matrix_names_every_kit() -> None:
-    table = matrix.PAGE.read_text(encoding="utf-8").partition(matrix.START)[2]
-    titles = "".join(f" {how.title} |" for how in LANGUAGES.values())
-    assert f"| |{titles}\n" in table
+def test_the_page_names_every_language_and_each_game_has_its_kit() -> None:
+    *titles, last = (how.title for how in LANGUAGES.values())
+    page = " ".join((ROOT / "docs" / "kits.md").read_text(encoding="utf-8").split())
+    assert f"Every game has a kit in {', '.join(titles)} and {last}." in page
     for game in games():
-        assert f"| `{game}` |{' yes |' * len(LANGUAGES)}\n" in table
+        assert set(languages_of(game)) == set(LANGUAGES)
 
 
 @pytest.mark.thorough

@@ -63,7 +63,7 @@ CASES = [
         for mistake in form.mistakes
     )
 ]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "mistakes.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
 
 
 ENDED = {

@@ -185,7 +185,7 @@ def test_a_client_that_does_not_register_is_told(tmp_path: Path) -> None:
     document = match("circuit-wars", write(tmp_path, SOURCES["circuit-wars"]))
     answers, problem = asked(document, 2, write(tmp_path, "import sys\nsys.exit(3)\n"))
     assert answers == []
-    assert problem.startswith("before its first turn it did not take ")
+    assert problem.startswith("before its first turn it did not accept ")
     assert "exit code 3" in problem
 
 
@@ -250,9 +250,9 @@ def test_a_game_that_was_added_is_asked_by_the_default_protocol(
 
 def test_what_cannot_be_asked_is_refused_with_what_can() -> None:
     document = match("circuit-wars", "builtin:random")
-    with pytest.raises(UsageError, match="nothing in turn 3; it was in turn 2 and in turn 4"):
+    with pytest.raises(UsageError, match="nothing to answer in turn 3; the nearest: 2 and 4"):
         asked(document, 2, "builtin:random", turn=3)
-    with pytest.raises(UsageError, match="nothing in turn 900"):
+    with pytest.raises(UsageError, match="nothing to answer in turn 900"):
         asked(document, 2, "builtin:random", turn=900)
     with pytest.raises(UsageError, match="no player 7"):
         asked({**document, "turns": [{"actions": {"7": "0,0,top"}}]}, 7, "builtin:random")

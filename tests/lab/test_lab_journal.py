@@ -61,7 +61,7 @@ def test_an_experiment_without_a_match_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_another_experiment_is_refused_by_its_first_difference(file: Path) -> None:
-    with pytest.raises(UsageError, match="its seed is 3, not 4; give the same, or another file"):
+    with pytest.raises(UsageError, match="its seed is 3, not 4; use the same, or another file"):
         opened(file, HEAD | {"seed": 4}).__enter__()
     with pytest.raises(UsageError, match="its more is None, not 1"):
         opened(file, HEAD | {"more": 1}).__enter__()

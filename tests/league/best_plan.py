@@ -4,7 +4,7 @@ Of a plan, which share of all matches each pair plays, follows how far ratings a
 is the inverse of what the matches tell (Fisher). The best plan is that of least variance around the
 mean. A choice that must first learn the strengths is not better.
 
-`python -m tests.league.best_plan` prints the sentence of docs/lab.md.
+`python -m tests.league.best_plan` prints the figures of docs/decisions/0010-the-lab.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Bots have a true strength, and win by it. A league is certain once its ratings m
 no more than a bound (root mean square, both around their means), on average over many leagues. So
 what counts is how far ratings are off, not how sure they say they are.
 
-`python -m tests.league.informative_matches` prints the table of docs/lab.md.
+`python -m tests.league.informative_matches` prints the figures that docs/lab.md sums up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Many sequential tests at once, of bots whose true lead is known: a table of how they end.
 
-`python -m tests.league.sequential_tests` prints the table of docs/lab.md.
+`python -m tests.league.sequential_tests` prints the figures that docs/lab.md sums up.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""The faults of each game as real programs make them, and the tables of them in docs/faults.md.
+"""The faults of each game as real programs make them, and their lists in docs/faults.md.
 
-`python -m tests.matches.fault_cases` plays them all and writes the tables again.
+`python -m tests.matches.fault_cases` plays them all and writes the lists again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -44,9 +45,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     "hexagon": {"size": 4},
     "paint": {"turns": 5},
 }
-HEAD: Final = "| what the bot does | fault | what its author reads |\n|---|---|---|\n"
-LONGEST_SENTENCE: Final = 180
-"""Signs of a sentence that stand in a table."""
+LONGEST_SENTENCE: Final = 76
+"""Characters of a sentence in a list."""
 
 
 @dataclass(frozen=True)
@@ -365,45 +365,34 @@ def opponent(game: str, case: Case, folder: Path) -> str:
 
 
 def row(game: str, case: Case) -> str:
-    """Return the line of a table: what the bot did, and the first fault that is told of it."""
+    """Return a line of a list: the kind and the sentence of the bot's first fault."""
     with TemporaryDirectory() as folder:
         row_faults = faults(game, case, Path(folder))
     assert row_faults, f"{game}: {case.did}: no fault was told"
     assert {fault.bot for fault in row_faults} == {1}, row_faults
-    return f"| {case.did} | `{row_faults[0].kind}` | {cell_text(row_faults[0].detail)} |\n"
+    return f"{row_faults[0].kind:<13} {line_text(row_faults[0].detail)}\n"
 
 
-def cell_text(sentence: str) -> str:
-    """Return a sentence for a cell, without the numbers of ports and battles."""
-    text = re.sub(r"127\.0\.0\.1:\d\d+", "127.0.0.1:PORT", " ".join(sentence.split()))
+def line_text(sentence: str) -> str:
+    """Return a sentence, shortened, without the numbers of ports and battles."""
+    text = re.sub(r"127\.0\.0\.1:\d\d+", "127.0.0.1:PORT", sentence)
     text = re.sub(r"_ssl\.c:\d+", "_ssl.c", text)
     text = re.sub("/games/[0-9a-f]{16}", "/games/ID", text)
-    text = text if len(text) <= LONGEST_SENTENCE else f"{text[:LONGEST_SENTENCE]}..."
-    return re.sub(r"([|<*_`\[\]])", r"\\\1", text)
+    return textwrap.shorten(text, LONGEST_SENTENCE, placeholder=" ...")
 
 
-def table(game: str) -> str:
-    """Return the table of a game."""
-    return "".join([HEAD, *(row(game, case) for case in CASES[game])])
-
-
-def tables_of(page: str) -> dict[str, str]:
-    """Return the tables of the page by game."""
-    return {
-        game: "".join(re.findall(r"^\|.*\n", section, re.MULTILINE))
-        for title, section in re.findall(r"^## (.+)\n([^#]*)", page, re.MULTILINE)
-        for game in CASES
-        if game == title.lower().replace(" ", "-")
-    }
+def rows(game: str) -> str:
+    """Return the list of a game, each line once."""
+    return "".join(dict.fromkeys(row(game, case) for case in CASES[game]))
 
 
 def renewed(page: str, game: str) -> str:
-    """Return the page with a new table of a game."""
+    """Return the page with a new list of a game."""
     title = game.replace("-", " ").title().replace(" Of ", " of ")
     before, heading, after = page.partition(f"## {title}\n")
-    old = re.match(r"[^#|]*((?:^\|.*\n)*)", after, re.MULTILINE)
+    old = re.search(r"^```text\n(.*?)^```$", after, re.MULTILINE | re.DOTALL)
     assert old is not None
-    return before + heading + after[: old.start(1)] + table(game) + after[old.end(1) :]
+    return before + heading + after[: old.start(1)] + rows(game) + after[old.end(1) :]
 
 
 if __name__ == "__main__":

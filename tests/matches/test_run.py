@@ -110,7 +110,7 @@ def test_a_file_in_which_nothing_plays_is_refused_with_a_sentence(tmp_path: Path
     played = play("circuit-wars", ["builtin:random", f"me=python:{bot}"], size=1, timeout=60)
     (noted,) = played.record.faults
     assert noted.fault.kind == "crashed"
-    assert "no class and no function Bot or agent" in noted.fault.detail
+    assert "no class or function Bot or agent" in noted.fault.detail
 
 
 MISBEHAVING = [

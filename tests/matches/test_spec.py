@@ -58,7 +58,7 @@ def changed(**members: Any) -> Any:
             changed(
                 bots=[{"name": "a", "kind": "exec", "target": "x", "settings": {"secret": "s"}}]
             ),
-            "secrets are handed over beside",
+            "must not contain secrets",
         ),
     ],
 )

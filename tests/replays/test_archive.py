@@ -142,5 +142,5 @@ def test_nearly_right_files_are_refused_or_opened() -> None:
 def test_older_rules_give_the_replay_that_is_drawn_and_no_other() -> None:
     data = file_of({**battle(), "rules": 0})
     assert arena_replay(data).startswith(b'{"version":1')
-    with pytest.raises(ProtocolError, match="played by older rules"):
+    with pytest.raises(ProtocolError, match="played with older rules"):
         own_replay(data)

@@ -71,18 +71,18 @@ def test_people_alone_resign(honest: replay.Document) -> None:
     loser = honest["players"][0]
     outcome = resignation(game.rules.players(state), loser["player"]).to_json()
     ended = {"turns": honest["turns"][:1], "result": {"outcome": outcome}, "faults": []}
-    assert "the match has no end" in (forged(honest, **ended) or "")
+    assert "the match is not over" in (forged(honest, **ended) or "")
     people = [{**loser, "bot": PERSON}, *honest["players"][1:]]
     assert forged(honest, **ended, players=people) is None
 
 
 FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
     "cut to nothing": ({"turns": []}, "the match has no turn"),
-    "other rules": ({"rules": 2}, "of version 2 of the rules"),
+    "other rules": ({"rules": 2}, "version 2 of the rules"),
     "other seed": ({"seed": -1}, "seed"),
     "other options": ({"options": {"hat": 1}}, "unknown option"),
     "strange from": ({"from": "here"}, "'from' can only be 'position'"),
-    "other winner": ({"result": {"outcome": None}}, "the result is not what the rules give"),
+    "other winner": ({"result": {"outcome": None}}, "the result differs from that of the rules"),
 }
 
 
@@ -93,18 +93,18 @@ def test_a_forgery_is_found(honest: replay.Document, name: str) -> None:
 
 
 def test_a_match_that_was_cut_is_found(honest: replay.Document) -> None:
-    assert "the match has no end" in str(forged(honest, turns=honest["turns"][:1]))
-    assert "the start is not" in str(forged(honest, **after(honest, 2)))
+    assert "the match is not over" in str(forged(honest, turns=honest["turns"][:1]))
+    assert "the start does not follow" in str(forged(honest, **after(honest, 2)))
 
 
 def test_players_who_did_not_play_are_found(honest: replay.Document) -> None:
     players = [*honest["players"], {"player": 9, "name": "x", "bot": ""}]
-    assert "its players are not those of the start" in str(forged(honest, players=players))
+    assert "its players differ from those of the start" in str(forged(honest, players=players))
 
 
 def test_options_that_give_another_start_are_found(honest: replay.Document) -> None:
     options = honest["options"] | OTHER[honest["game"]]
-    assert "the start is not" in str(forged(honest, options=options))
+    assert "the start does not follow" in str(forged(honest, options=options))
 
 
 def test_turns_after_the_end_are_found(honest: replay.Document) -> None:
@@ -124,7 +124,7 @@ def test_a_repainted_board_is_found() -> None:
     document = again(play_match("paint", match, 3, {"turns": 5, "width": 5, "height": 4}).replay)
     start, frame = document["start"], document["frame"]
     start["colors"][1][1] = frame["colors"][1][1] = "greedy"
-    assert "the start is not" in str(forged(document))
+    assert "the start does not follow" in str(forged(document))
 
 
 def test_a_given_position_is_told(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_given_position_is_told(tmp_path: Path) -> None:
     assert document["from"] == "position"
     assert verify(load_game("hexagon"), document) is None
     del document["from"]
-    assert "the start is not" in str(forged(document))
+    assert "the start does not follow" in str(forged(document))
     assert "hash" in str(verify(load_game("hexagon"), document))
 
 
@@ -145,7 +145,7 @@ def test_a_match_without_a_turn_is_proven_by_its_faults(tmp_path: Path) -> None:
     document = again(play_match("paint", [str(bot), "builtin:walker"], 1, {}).replay)
     assert document["result"]["outcome"]["reason"] == "not_enough_ready"
     assert verify(load_game("paint"), document) is None
-    assert "no reason" in str(forged(document, faults=[]))
+    assert "do not explain" in str(forged(document, faults=[]))
 
 
 def test_a_map_of_ones_own_proves_the_rest(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_map_of_ones_own_proves_the_rest(tmp_path: Path) -> None:
     document = again(play_match("code-battle", ["builtin:random"] * 2, 1, options).replay)
     file.unlink()
     assert verify(load_game("code-battle"), document) is None
-    assert "the start is not" in str(forged(document, **after(document, 2)))
+    assert "the start does not follow" in str(forged(document, **after(document, 2)))
 
 
 def test_every_file_gets_its_line(honest: replay.Document, tmp_path: Path) -> None:

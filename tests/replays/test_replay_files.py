@@ -71,7 +71,7 @@ def test_a_result_that_lies_is_found(document: replay.Document) -> None:
     read = again(document)
     read["result"]["outcome"]["winner"] = "nobody"
     read["hash"] = replay.digest(read)
-    assert verified(read) == "the result is not what the rules give"
+    assert verified(read) == "the result differs from that of the rules"
 
 
 def test_a_replay_is_the_same_packed_and_plain(document: replay.Document) -> None:

@@ -479,8 +479,7 @@ class TestBrowsers:
     def test_the_refusal_of_a_name_says_what_came_and_what_to_do(self, make: Any) -> None:
         server = make(further_names=", or do this")
         words = (
-            "this server is not called 'evil.example': use the address that it has printed, or do"
-            " this"
+            "this server is not called 'evil.example': use the address that it printed, or do this"
         )
         answer = server.ask("/games/", Host="evil.example")
         assert (answer.status_code, answer.json()) == (403, {"error": words})

@@ -230,7 +230,7 @@ class TestRestart:
         seen = session.move("a", "0,0,top").snapshot
         assert session.restart(seen.tag).snapshot.teams == ()
         session.register("b")
-        with pytest.raises(MatchChanged, match="register, or look again"):
+        with pytest.raises(MatchChanged, match="Register, or look again"):
             session.restart(seen.tag)
         assert session.look().snapshot.teams == ("b",)
 

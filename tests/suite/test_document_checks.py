@@ -20,5 +20,5 @@ def test_a_document_may_be_refused_with_a_sentence() -> None:
 
 @pytest.mark.parametrize("text", ["", "two\nlines", "x" * LONGEST])
 def test_a_refusal_is_one_sentence(text: str) -> None:
-    with pytest.raises(BrokenPromise, match="a refusal is a sentence"):
+    with pytest.raises(BrokenPromise, match="an error must be one line of text"):
         read(lambda: refused(text))

@@ -238,8 +238,8 @@ def refuse_left_behind(argv: Sequence[str], folder: Path) -> None:
         if Path(part).is_relative_to(folder):
             name = Path(part).relative_to(folder)
             raise UnfitProgram(
-                f"the bot is not given {str(name)!r}: it may be no hidden file, none of a virtual"
-                " environment, and not behind a link"
+                f"the bot cannot see {str(name)!r}: hidden files, virtual environments and links"
+                " are not copied"
             )
 
 

@@ -54,7 +54,7 @@ LIMITS: Final = (
     Limit(
         "disk space",
         re.compile(r"[Nn]o space left on device|\bENOSPC\b"),
-        lambda _: f"{size(SCRATCH)} each beside its own files and for temporary ones",
+        lambda _: f"{size(SCRATCH)} next to its own files, and as much for temporary ones",
         "write less, and delete what you no longer need",
     ),
     Limit(
@@ -74,7 +74,7 @@ LIMITS: Final = (
         ),
         lambda limits: (
             f"{size(limits.memory)} for each process, {size(limits.whole_memory)} for all of them"
-            " together; a language may have a lower one of its own"
+            " together; its language may set a lower one"
         ),
         "keep less in memory at the same time",
     ),

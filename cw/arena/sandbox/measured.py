@@ -72,8 +72,8 @@ GROUPS: Final = "control groups"
 NOT_HELD: Final = "NOT LIMITED"
 
 ADVICE: Final = (
-    "let it use control groups: in a systemd unit by Delegate=cpu memory pids, as in"
-    " deploy/systemd; in a container by a writable /sys/fs/cgroup (docs/sandbox.md)"
+    "let it use control groups: in a systemd unit, set Delegate=cpu memory pids, as in"
+    " deploy/systemd; in a container, make /sys/fs/cgroup writable (docs/sandbox.md)"
 )
 """How to get memory and processor limited."""
 
@@ -99,7 +99,7 @@ class Measurement:
     @property
     def advice(self) -> str:
         """Return what to do if nothing enforces it."""
-        return ADVICE if self.name in SHARED else "docs/sandbox.md says what limits it elsewhere"
+        return ADVICE if self.name in SHARED else "see docs/sandbox.md for what limits it elsewhere"
 
 
 @cache
@@ -141,7 +141,7 @@ def _tried(name: str, trial: Callable[[], Result]) -> Measurement:
     try:
         return Measurement(name, *trial())
     except NoAnswer:
-        return Measurement(name, "", f"not measured, as a probe did not answer in {PATIENCE:g} s")
+        return Measurement(name, "", f"not measured: a probe did not answer within {PATIENCE:g} s")
 
 
 def _memory() -> Result:
@@ -166,7 +166,7 @@ def _processor() -> Result:
         times = _beside(number)
         if times >= FAIR:
             break
-    text = f"{times:.1f} times the time of each of {number} processes of another program"
+    text = f"{times:.1f} times the share of each of {number} processes of another program"
     return GROUPS if times >= FAIR else "", text
 
 

@@ -80,8 +80,8 @@ def refuse_unsigned(bot: BotSpec, setting: str | None) -> None:
         variable = VARIABLES[setting]
         raise UsageError(
             f"bot {bot.name}: requests of this game are signed with the {setting} of the web"
-            f" service; give it by --set {bot.name}.{setting}=env:{variable}, with the {setting}"
-            f" in the variable {variable} of the environment"
+            f" service: put it into the environment variable {variable}, and add"
+            f" --set {bot.name}.{setting}=env:{variable}"
         )
 
 

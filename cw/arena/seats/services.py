@@ -35,7 +35,7 @@ LISTENING: Final = b"listening on "
 
 OWN_NAMES: Final = ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1")  # noqa: S104
 
-PLAIN: Final = "the bot is not asked: its address must begin with https:// here"
+PLAIN: Final = "no request is sent: here the address of a bot must begin with https://"
 
 QUOTED: Final = 200
 
@@ -107,8 +107,8 @@ def own_address(address: str) -> str | Fault:
         pass
     return Fault(
         "startup",
-        f'it says that it is "listening on {address[:QUOTED]}", which must be http:// and a port'
-        f" of its own machine, such as http://127.0.0.1:3000",
+        f'it printed "listening on {address[:QUOTED]}"; expected http:// and a port on its own'
+        " machine, such as http://127.0.0.1:3000",
     )
 
 

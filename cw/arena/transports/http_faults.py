@@ -73,12 +73,12 @@ def late(exchange: Exchange, progress: RequestProgress) -> Fault:
 def _waiting(exchange: Exchange, progress: RequestProgress) -> tuple[str, Cause]:
     match progress.phase:
         case "resolving":
-            return "no address was found for the bot's name", "unresolved"
+            return "the bot's host name was not resolved", "unresolved"
         case "connecting":
-            return "there was no connection to the bot", "unreachable"
+            return "no connection to the bot", "unreachable"
         case "asking":
             return f"connected, but no answer to {exchange.name} came", "timeout"
-    came = f"its headers and {len(progress.body)} bytes of its body came"
+    came = f"received: its headers and {len(progress.body)} bytes of its body"
     return f"the answer to {exchange.name} was not complete ({came})", "timeout"
 
 
@@ -95,7 +95,7 @@ def large_body(exchange: Exchange) -> Fault:
 
 def compressed(exchange: Exchange, coding: str) -> Fault:
     """Return the fault for a compressed answer."""
-    why = f"compressed (Content-Encoding: {plain(coding)}), which was not asked for"
+    why = f"compressed (Content-Encoding: {plain(coding)}), but only plain answers are accepted"
     return Fault("malformed", f"the answer to {exchange.name} is {why}", "compressed")
 
 
@@ -103,7 +103,7 @@ def failed(exchange: Exchange, error: Exception) -> Fault:
     """Return the fault for a request that failed with an exception."""
     match error:
         case aiohttp.ClientConnectorDNSError() | aiohttp.InvalidURL() | UnicodeError():
-            return _gone(f"the bot's name has no address: {error}", "unresolved")
+            return _gone(f"the bot's host name cannot be resolved: {error}", "unresolved")
         case aiohttp.ClientConnectorSSLError() | aiohttp.ClientConnectorCertificateError():
             return _gone(f"no secure connection (TLS): {error}", "tls")
         case aiohttp.ClientConnectorError():
@@ -120,7 +120,7 @@ def _gone(detail: str, cause: Cause = "broken") -> Fault:
 def _unconnected(error: aiohttp.ClientConnectorError) -> Fault:
     server, number = f"{error.host}:{error.port}", error.os_error.errno
     if isinstance(error.os_error, Forbidden) or number == errno.EACCES:
-        return _gone(f"{server} is not asked: {error.os_error.strerror}", "forbidden")
+        return _gone(f"no request is sent to {server}: {error.os_error.strerror}", "forbidden")
     if number in NO_ROUTE:
         return _gone(f"there is no route to {server}: {error.os_error.strerror}", "unreachable")
     if number == errno.ECONNREFUSED:

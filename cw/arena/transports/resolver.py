@@ -18,7 +18,7 @@ REFUSED_AFTER: Final = 2.0
 Otherwise the delay would reveal whether a name exists in this machine's network.
 """
 
-NOT_HERE: Final = "the name has no address that bots may have here"
+NOT_HERE: Final = "the name has no address that bots may use here"
 
 
 class QuietResolver(AbstractResolver):

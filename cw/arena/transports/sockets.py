@@ -40,7 +40,7 @@ def bound_unix(path: Path) -> socket.socket:
         listener.close()
         raise Failure(
             f"a socket cannot be created at {path}: {error.strerror or error};"
-            " set TMPDIR to a folder that has a short path and room"
+            " set TMPDIR to a folder with a short path and free space"
         ) from None
     return listener
 

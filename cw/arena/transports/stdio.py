@@ -64,7 +64,7 @@ class StdioBot(Program):
     def gone(self) -> Fault | None:
         """Why the bot can do nothing more, or None if it can, as far as is known yet."""
         if self._flooded:
-            detail = f"it wrote more than {self.flood_cap} bytes without an answer, and was ended"
+            detail = f"it wrote more than {self.flood_cap} bytes without an answer, and was stopped"
             return Fault("oversize", detail)
         return super().gone
 
@@ -178,7 +178,8 @@ class StdioBot(Program):
             return None
         if isinstance(line, TooLong):
             start = _quote(line.start)
-            return Fault("oversize", f"a line above {self._lines.cap} bytes came: {start}...")
+            detail = f"it sent a line of more than {self._lines.cap} bytes: {start}..."
+            return Fault("oversize", detail)
         return Answer(line.text, line.time - self._requested)
 
     def _rest(self) -> Answer | None:
@@ -232,9 +233,9 @@ class StdioBot(Program):
         if self.limit:
             why = f"; {self.limit}"
         elif not self.received:
-            why = "; it has never written a byte: does it flush its output?"
+            why = "; it has written nothing yet: does it flush its output?"
         elif self._lines.begun:
-            why = f"; it began a line without ending it: {_quote(self._lines.begun)}"
+            why = f"; its last line has no line end: {_quote(self._lines.begun)}"
         return Fault("timeout", f"no line came within {max(seconds, 0):.3g} s{why}")
 
 

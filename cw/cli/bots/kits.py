@@ -12,7 +12,7 @@ from cw.kits import LANGUAGES, Language, games, kits_of
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def kits(as_json: bool) -> None:
     """List the starter bots, and what this machine lacks to run them.
 

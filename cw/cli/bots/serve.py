@@ -22,14 +22,14 @@ SECRETS = {"secret": "BOT_SECRET", "api_key": "API_KEY", "username": "BOT_USERNA
 @click.command()
 @click.argument("game")
 @click.argument("name")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     envvar="PORT",
     default=0,
     show_default="PORT of the environment, else any",
-    help="Port to listen on.",
+    help="Port to listen on.  [default: PORT, or any free one]",
 )
 @click.option("--lines", is_flag=True, help="Use standard input and output, if GAME allows it.")
 @click.option("--seed", default=0, show_default=True, help="Seed of everything random.")

@@ -9,7 +9,9 @@ import click
 
 PLACE: Final = click.Path(exists=True, path_type=Path)
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
-GAME = click.option("--game", default="circuit-wars", show_default=True, help="The game.")
+GAME = click.option(
+    "--game", default="circuit-wars", show_default=True, help="The game that the teams play."
+)
 PORT = click.option(
     "--port",
     type=click.IntRange(0, 65535),

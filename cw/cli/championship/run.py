@@ -46,7 +46,7 @@ NewSettings: TypeAlias = Callable[[Sequence[Team], Mapping[str, str]], Champions
     type=click.Choice(FORMATS),
     default="championship",
     show_default=True,
-    help="Who meets whom.",
+    help="Format of the contest, which decides who meets whom.",
 )
 @click.option(
     "--groups", type=click.IntRange(1), help="Number of groups.  [default: of at most 8 teams]"
@@ -84,12 +84,12 @@ NewSettings: TypeAlias = Callable[[Sequence[Team], Mapping[str, str]], Champions
     type=click.FloatRange(0.1, 3600),
     help="Time limit for a turn in seconds, for a game that has it.  [Circuit Wars: 3]",
 )
-@click.option("--skip-broken", is_flag=True, help="Leave out the teams that cannot play.")
+@click.option("--skip-broken", is_flag=True, help="Exclude teams that cannot play, and list them.")
 @click.option(
     "--no-validate",
     "untried",
     is_flag=True,
-    help="Begin at once, without a match for each team in which it is tried.",
+    help="Start without trying the teams.",
 )
 @SANDBOX
 @JOBS
@@ -98,7 +98,7 @@ NewSettings: TypeAlias = Callable[[Sequence[Team], Mapping[str, str]], Champions
     type=FOLDER,
     default=Path("championship"),
     show_default=True,
-    help="Output folder.",
+    help="Output folder of the championship.",
 )
 @click.option(
     "--resume", "resuming", is_flag=True, help="Continue if OUT already holds this championship."
@@ -134,7 +134,8 @@ def run_command(
     (game_ai.py in Circuit Wars, else bot.py, bot.js, ...), or a team.toml with `run = "COMMAND"` or
     `bot = "ARGUMENT"`. Everything is stored in OUT, so you can kill the run at any time and resume
     it. Before the first match each team is tried, as `cw championship validate` does; if one fails,
-    all that fail are listed, and nothing is played.
+    all that fail are listed, and nothing is played. Exit code 1 if a team fails, or if matches
+    remain to be played.
 
     \b
       cw championship run teams --out results

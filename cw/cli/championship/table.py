@@ -24,7 +24,7 @@ NOISE = "≈"
 
 @click.command("table")
 @click.argument("results", type=click.File("rb"))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print all tables as one JSON object.")
 def table_command(results: BinaryIO, as_json: bool) -> None:
     """Compute all tables from the matches recorded in RESULTS, one JSON object per line.
 

@@ -126,4 +126,7 @@ def hub() -> None:
     \b
       cw hub demo        a hub with people, bots and matches to explore
       cw hub serve       your own, in one process; needs no settings
+
+    Settings are environment variables; --set CW_NAME=VALUE overrides them. Each change by a command
+    is recorded in the audit log, and the site may keep running.
     """

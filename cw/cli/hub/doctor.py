@@ -24,7 +24,9 @@ def doctor(settings: HubSettings, as_json: bool) -> None:
 
     Tries settings, data folder, database, clock, broker, store, mail server, keys, encrypted
     secrets, the games that competitions play, a sandboxed program and what limits it, while a hub
-    runs or before it starts. Exit code 1 if something needs doing.
+    runs or before it starts, and changes nothing. Each line begins with `ok`, with `to do` and the
+    required action, or with `no` for something that not every machine needs. Exit code 1 if
+    something needs doing.
     """
     findings = []
     for finding in findings_of(settings):

@@ -38,7 +38,9 @@ def requeue(settings: HubSettings, match_id: str) -> None:
 @match.command()
 @with_settings
 @click.argument("match_id")
-@click.option("--reason", default="called off by the operator", help="Reason, shown on its page.")
+@click.option(
+    "--reason", default="called off by the operator", help="Reason, shown on the page of the match."
+)
 def void(settings: HubSettings, match_id: str, reason: str) -> None:
     """Cancel the match MATCH_ID, which must not have begun."""
     with (

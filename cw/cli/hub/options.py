@@ -31,7 +31,7 @@ def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable
         "overrides",
         multiple=True,
         metavar="CW_NAME=VALUE",
-        help="A setting, takes precedence over the environment; may be repeated.",
+        help="A setting that overrides the environment; may be repeated.",
     )
     @wraps(command)
     def reading(overrides: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -42,7 +42,9 @@ def with_settings(command: Callable[Concatenate[HubSettings, P], T]) -> Callable
 
 def as_json(context: Any) -> Any:
     """Add `--json` to a command."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(context)
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(
+        context
+    )
 
 
 def checkable(command: Callable[P, T]) -> Callable[..., T]:
@@ -59,7 +61,7 @@ def waiting(command: Callable[P, T]) -> Callable[P, T]:
         type=click.FloatRange(0, 3600),
         default=0.0,
         metavar="SECONDS",
-        help="How long to wait until the service answers.",
+        help="Seconds to wait for a service that does not answer yet.",
     )(command)
 
 

@@ -50,7 +50,7 @@ SLOTS = 2
     type=click.IntRange(1, 64),
     default=SLOTS,
     show_default=True,
-    help="How many matches are played at once.",
+    help="Number of matches played at once.",
 )
 @click.option(
     "--no-worker",

@@ -38,14 +38,14 @@ def token() -> None:
     type=click.Choice(get_args(Scope)),
     default=["read"],
     show_default=True,
-    help="What it allows; may be repeated.",
+    help="What the token allows; may be repeated.",
 )
 @click.option(
     "--days",
     type=click.IntRange(1, max(tokens.DAYS)),
     default=90,
     show_default=True,
-    help="Days until it expires.",
+    help="Days until the token expires.",
 )
 @with_settings
 @as_json

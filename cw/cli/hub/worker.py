@@ -21,10 +21,13 @@ from cw.hub.site.processes.roles import schedule, work
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="How many matches are played at once.",
+    help="Number of matches played at once.",
 )
 @click.option(
-    "--kinds", default=",".join(KINDS.names()), metavar="KIND,...", help="Kinds of matches to play."
+    "--kinds",
+    default=",".join(KINDS.names()),
+    metavar="KIND,...",
+    help="Kinds of matches that the worker plays, separated by commas.",
 )
 @click.option(
     "--programs", is_flag=True, help="Play matches of uploaded programs too, in a sandbox."

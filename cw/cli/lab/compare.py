@@ -33,7 +33,7 @@ FOLDER: Final = Path("comparisons")
     type=click.Path(path_type=Path, dir_okay=False),
     help="Continue the matches in this file, or create it.  [default: a new one in comparisons/]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def compare_command(
     game: str, new: str, old: str, asked: Asked, file: Path | None, as_json: bool
 ) -> None:
@@ -41,7 +41,7 @@ def compare_command(
 
     A pair is the same seed from every seat. After each pair a sequential test (SPRT) decides
     whether NEW leads by --elo1 Elo rather than by --elo0, or whether more pairs are needed. In a
-    match of more than two, the score is by how much NEW outranks a larger share of its opponents.
+    match of more than two, the score is the share of opponents NEW outranks minus OLD's.
 
     \b
       cw compare paint mine-v2=./bot.py mine-v1=./old/bot.py
@@ -50,9 +50,9 @@ def compare_command(
       cw compare paint ./bot.py ./old.py --resume test.jsonl --json
 
     Exit codes: 0 stronger, 1 not, 2 wrong usage, 3 undecided after --games or because the bots
-    repeat one match, 4 something failed; 130 after Ctrl-C, with the result so far. Each match is
-    recorded when it is over; --resume FILE continues. The same seed gives the same verdict,
-    whatever --jobs is, unless bots use randomness of their own or measure time.
+    repeat one match, 4 a failure; 130 after Ctrl-C or SIGTERM, with the result so far.
+    Each match is recorded when it is over; --resume FILE continues. The same seed gives the same
+    verdict, whatever --jobs is, unless bots use randomness of their own or measure time.
     """
     line_up = asked.line_up(game, (new, old))
     first = asked.first_seed(file)

@@ -37,7 +37,7 @@ from cw.web.league.league_routes import LeagueDisplay, league_app
 
 @click.command("league")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--game", help="The game.  [default: that of the league in DIR]")
+@click.option("--game", help="The game, for a new league.  [default: that of the league in DIR]")
 @click.option("--players", type=click.IntRange(2, 100), help="Seats of a match.  [default: 2]")
 @click.option(
     "--include", type=click.Choice(["builtin"]), help="Let the built-in strategies take part."
@@ -46,7 +46,8 @@ from cw.web.league.league_routes import LeagueDisplay, league_app
 @click.option(
     "--matches",
     type=click.IntRange(1),
-    help="Stop once the league has this many matches.  [default: run until Ctrl-C]",
+    help="Stop after this many matches, once the last meeting is complete."
+    "  [default: run until Ctrl-C]",
 )
 @JOBS
 @click.option(
@@ -54,7 +55,12 @@ from cw.web.league.league_routes import LeagueDisplay, league_app
     type=click.IntRange(0, 65535),
     help="Show /league/ in the browser while it is played; 0 for any port.",
 )
-@click.option("--table", "only_table", is_flag=True, help="Print the table without playing.")
+@click.option(
+    "--table",
+    "only_table",
+    is_flag=True,
+    help="Print the current table without playing, also while a league runs.",
+)
 @SANDBOX
 @VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON object.")

@@ -30,7 +30,11 @@ JOBS: Final = click.option(
 )
 
 SETTING: Final = click.option(
-    "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of a bot."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME.KEY=VALUE",
+    help="A setting of a bot, as for `cw play`; may be repeated.",
 )
 
 SEED: Final = click.option(
@@ -38,13 +42,16 @@ SEED: Final = click.option(
 )
 
 AMONG: Final = click.option(
-    "--among", multiple=True, metavar="BOT", help="A bot for one of the other seats of a match."
+    "--among",
+    multiple=True,
+    metavar="BOT",
+    help="A bot for one of the other seats of a match; may be repeated.",
 )
 
 PLAYERS: Final = click.option(
     "--players",
     type=click.IntRange(2, 1000),
-    help="Seats of a match; built-in strategies take those that no bot was named for."
+    help="Seats of a match; built-in strategies fill the others, the strongest first."
     "  [default: 2 and those of --among]",
 )
 
@@ -68,14 +75,14 @@ EXPERIMENT: Final = (
         type=float,
         default=0.05,
         show_default=True,
-        help="Probability that a lead of --elo0 is taken for an improvement.",
+        help="Risk of accepting a lead of --elo0 as stronger.",
     ),
     click.option(
         "--beta",
         type=float,
         default=0.05,
         show_default=True,
-        help="Probability that a lead of --elo1 is missed.",
+        help="Risk of missing a lead of --elo1.",
     ),
     click.option(
         "--games",

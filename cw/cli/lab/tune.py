@@ -46,14 +46,14 @@ COMPARISON: Final = "comparison.jsonl"
     type=click.IntRange(1, 100_000),
     default=100,
     show_default=True,
-    help="How many times the numbers are moved.",
+    help="Number of steps, in each of which all numbers are changed.",
 )
 @click.option(
     "--pairs",
     type=click.IntRange(1, 1000),
     default=4,
     show_default=True,
-    help="Pairs of matches that each move is based on.",
+    help="Pairs of matches in each step.",
 )
 @experiment
 @click.option(
@@ -61,10 +61,12 @@ COMPARISON: Final = "comparison.jsonl"
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("tuning"),
     show_default=True,
-    help="Folder of the matches, the CSV and the picture.",
+    help="Folder of the matches, numbers.csv and numbers.svg.",
 )
-@click.option("--resume", "resuming", is_flag=True, help="Continue the tuning in OUT.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--resume", "resuming", is_flag=True, help="Continue the tuning in the folder of --out."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def tune_command(
     game: str,
     bot: str,
@@ -180,7 +182,7 @@ def tell(course: Course, comparison: Comparison | None, out: Path) -> None:
     for line in moves(course):
         click.echo(line)
     if comparison is None:
-        click.echo("the result equals the start: there is nothing to compare")
+        click.echo("no better values found: the result equals the start")
     else:
         print_comparison(comparison)
     bot = course.tuning.base.new_bot

@@ -44,4 +44,6 @@ def replay_group() -> None:
       cw replay open match.json.gz
       cw replay verify match.json.gz
       cw replay ask match.json.gz ./bot.py --turn 20
+
+    Turns are counted from 1, in End of Codes from 0. Files in Code Battle's own format work too.
     """

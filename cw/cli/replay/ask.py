@@ -37,15 +37,21 @@ WIDTH: Final = 60
 @click.command("ask")
 @click.argument("file", type=FILE)
 @click.argument("bot", metavar="BOT")
-@click.option("--turn", type=click.IntRange(0), help="Ask about this turn, as sentences count.")
-@click.option("--every", is_flag=True, help="Ask about all turns; list where the answers differ.")
 @click.option(
-    "--player", help="The player that BOT stands in for.  [default: itself, if it played]"
+    "--turn", type=click.IntRange(0), help="Send the query of this turn, after all earlier ones."
 )
-@click.option("--cold", is_flag=True, help="With --turn: do not ask BOT about the turns before.")
+@click.option(
+    "--every", is_flag=True, help="Send the queries of all turns; list where the answers differ."
+)
+@click.option("--player", help="Bot or player that BOT replaces.  [default: itself, if it played]")
+@click.option("--cold", is_flag=True, help="With --turn: skip the earlier turns.")
 @click.option("--wait", is_flag=True, help="Switch off time limits, for a debugger.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME.KEY=VALUE", help="Setting of the bot."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME.KEY=VALUE",
+    help="A setting of the bot, as for `cw play`; may be repeated.",
 )
 @SANDBOX
 @VERBOSE
@@ -65,10 +71,11 @@ def ask_command(
 ) -> None:
     """Ask BOT the questions of the match in the replay FILE.
 
-    The match is played again as recorded, with BOT in the place of one player: it gets the
-    questions that this player got, in the same order and format, and nothing else. Prints the
-    question, the answer then and now, the time, the standard error, and what the rules say. BOT is
-    anything that `cw play` takes.
+    The match is played again as recorded, with BOT in the place of one player: it gets the queries
+    that this player got, in the same order and format, and nothing else. With --turn the command
+    prints the query, the answer then and now with its time, whether it is legal, and the standard
+    error of BOT. Turns are counted from 1, in End of Codes from 0. BOT is anything that `cw play`
+    accepts.
 
     \b
       cw replay ask match.json.gz ./bot.py --turn 20
@@ -76,7 +83,7 @@ def ask_command(
       cw replay ask match.json.gz builtin:greedy --turn 20 --player bot.py
       cw replay ask match.json.gz ./bot.py --turn 20 --wait --sandbox off
 
-    Exit code 1 if an answer is illegal, or if BOT could not be asked to the end.
+    Exit code 1 if an answer is illegal, or if BOT stopped answering.
     """
     if (turn is None) != every:
         raise click.UsageError("choose a turn with --turn N, or all turns with --every")

@@ -45,18 +45,31 @@ def form_option(name: str, what: str) -> Callable[[Callback], Callback]:
 
 @click.command()
 @click.argument("file", type=FILE)
-@form_option("json", "Plain.  [default]")
-@form_option("gz", "Packed.")
+@form_option("json", "JSON without compression.  [default]")
+@form_option("gz", "JSON compressed with gzip.")
 @form_option("html", "One page with the viewer, which works from disk.")
 @form_option("gif", f"An animation of up to {MOST_FRAMES} frames; longer matches leave out turns.")
 @form_option("png", "A picture of one turn.")
 @form_option("svg", "A picture of one turn.")
 @form_option("game", "The game's own format, if it has one.")
 @click.option("--out", type=FILE, help="File to write.  [default: beside FILE]")
-@click.option("--turn", type=int, help="With --png, --svg: 0 is the start.  [default: the last]")
-@click.option("--from", "first", type=int, help="With --gif: the first turn.  [default: 0]")
-@click.option("--to", "last", type=int, help="With --gif: the last turn.  [default: the last]")
-@click.option("--speed", type=float, help=f"With --gif: turns a second.  [default: {SPEED}]")
+@click.option(
+    "--turn",
+    type=int,
+    help="With --png and --svg: the turn to draw; 0 is the start.  [default: the last]",
+)
+@click.option(
+    "--from", "first", type=int, help="With --gif: the first turn of the animation.  [default: 0]"
+)
+@click.option(
+    "--to",
+    "last",
+    type=int,
+    help="With --gif: the last turn of the animation.  [default: the last]",
+)
+@click.option(
+    "--speed", type=float, help=f"With --gif: turns per second, 0.1 to 100.  [default: {SPEED}]"
+)
 def export(
     file: Path,
     out: Path | None,

@@ -21,9 +21,9 @@ from cw.replays import document as replay
     "--turn",
     type=click.IntRange(0),
     required=True,
-    help="The turn, counted as in sentences; one past the last is the end.",
+    help="The turn, counted from 1; one past the last is the end.",
 )
-@click.option("--player", help="Print the question what this bot or player sees, for `cw observe`.")
+@click.option("--player", help="Print the view of this bot or player, for `cw observe`.")
 def line(file: Path, turn: int, player: str | None) -> None:
     """Print a turn as a line for `cw step`, or for `cw observe`.
 

@@ -21,9 +21,13 @@ from cw.web.settings import SiteSettings
 @click.command("open")
 @click.argument("file", type=FILE)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 for any."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="Port of the page, 0 for any.",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 def open_command(file: Path, port: int, no_browser: bool) -> None:
     """Watch the replay FILE in the browser, until Ctrl-C.
 

@@ -27,7 +27,13 @@ MOST_CELLS: Final = 1_000_000
 
 @click.command()
 @click.argument("file", type=FILE)
-@click.option("--turn", type=int, default=-1, show_default=True, help="0 is the start, -1 the end.")
+@click.option(
+    "--turn",
+    type=int,
+    default=-1,
+    show_default=True,
+    help="Turn after which the board is drawn: 0 is the start, -1 the end.",
+)
 def show(file: Path, turn: int) -> None:
     """Draw a turn of the replay FILE, and tell what happened in it."""
     document = read(file)

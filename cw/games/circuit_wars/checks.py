@@ -17,7 +17,7 @@ ENOUGH: Final = 20
 """Turns after which a match shows nothing new; a client pauses 0.2 s before each request."""
 
 NOTE: Final = (
-    "this does not matter on the usual 7 x 7 board; a bot for any board takes the size, and what is"
+    "not needed on the usual 7 x 7 board; a bot for any board reads the size, and what is"
     " drawn at the start, from /status"
 )
 
@@ -31,7 +31,7 @@ class CircuitWarsChecks:
         Trial("plays a whole match as player 1", PLAYED, ("random",), seats=(0,), by_contest=True),
         Trial("plays as player 2", PLAYED, ("random",), seats=(-1,), turns=ENOUGH, by_contest=True),
         elsewhere("plays on the smallest board", {"size": 1}, ("random",)),
-        elsewhere("plays against one who mirrors every move", {"size": 3}, ("mirror",)),
+        elsewhere("plays against a bot that mirrors every move", {"size": 3}, ("mirror",)),
         elsewhere(
             "plays after random openings", {"size": 5, "openings": 10}, ("safe",), turns=ENOUGH
         ),

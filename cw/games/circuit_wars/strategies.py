@@ -66,7 +66,7 @@ class Mirror:
 
 
 class Greedy(CandidateStrategy):
-    """Captures the largest area that it can; without one, plays a random free segment."""
+    """Captures the largest area that it can; otherwise plays a random free segment."""
 
     def choose(self, position: Position) -> Candidate:
         """Return a candidate with the most points."""
@@ -74,7 +74,7 @@ class Greedy(CandidateStrategy):
 
 
 class Safe(CandidateStrategy):
-    """Weighs what a move captures against the most that the opponent can capture next."""
+    """Maximises its capture minus the largest capture that the opponent can make next."""
 
     def choose(self, position: Position) -> Candidate:
         """Return a candidate with the highest value."""
@@ -82,7 +82,7 @@ class Safe(CandidateStrategy):
 
 
 class Search(CandidateStrategy):
-    """Searches two moves deep over the candidates with the highest values."""
+    """Searches two moves ahead, over the most promising candidates."""
 
     width: Final = 8
     depth: Final = 2

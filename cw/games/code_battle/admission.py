@@ -83,7 +83,7 @@ def unanswered(fault: Fault, step: str, request: str, address: str) -> tuple[str
     why = match[1] if match else "there is no TLS"
     late = f"{request} was not answered within {LIMITS[request].seconds:g} seconds."
     findings = {
-        "unresolved": ("resolve", f"The host name {host} has no address that bots may have here."),
+        "unresolved": ("resolve", f"The host name {host} has no address that bots may use here."),
         "forbidden": ("address", f"{host} is an internal address."),
         "refused": ("connect", f"{host}:{port} refuses connections."),
         "unreachable": ("connect", f"No connection to {host}:{port} within 2 seconds."),

@@ -23,18 +23,18 @@ TURNS: Final = ("answers a turn", "answers without bots in sight")
 FORGERIES: Final = (
     "a wrong signature",
     "a short signature",
-    "a signature of other letters",
+    "a signature that is not hexadecimal",
     "a request that is too old",
     "a timestamp that is not a number",
 )
 
 SIGN: Final = (
     "answer POST /turn with 200, moves as JSON, and X-ACB-Signature:"
-    " the hex HMAC-SHA256 of match_id.turn.sha256(body), the secret as text being the key"
+    " the hex HMAC-SHA256 of match_id.turn.sha256(body), with the secret, as text, as the key"
 )
-START: Final = "start it with the secret that its page has shown: BOT_SECRET=..."
+START: Final = "start it with the secret from its page: BOT_SECRET=..."
 MOVES: Final = 'answer {"moves": [{"row": r, "col": c, "direction": "N"}]} for your own bots'
-REFUSE: Final = "compare the signature in constant time, and answer 401 where it is wrong"
+REFUSE: Final = "compare the signature in constant time, and answer 401 if it is wrong"
 
 
 class CodeBattleChecks:
@@ -42,9 +42,9 @@ class CodeBattleChecks:
 
     trials: Sequence[Trial] = (
         Trial("plays against random", {"max_turns": 60}, ("random",)),
-        Trial("plays with five others", {"max_turns": 20}, ("random",) * 5),
+        Trial("plays with five opponents", {"max_turns": 20}, ("random",) * 5),
         Trial("plays with two cores", {"max_turns": 20, "map": "m2_011"}, ("rusher",)),
-        Trial("plays to the end of its last bot", {"max_turns": 80}, ("rusher",)),
+        Trial("plays until its last bot dies", {"max_turns": 80}, ("rusher",)),
     )
 
     def steps(self, transport: Transport) -> int:
@@ -94,7 +94,7 @@ class Prober:
         fix = fix_of(fault)
         if self.report.step(name, fault, fix):
             _, wrong = read_orders(state, 0, answer)
-            self.report.step(f"{name}: every move is an order", wrong[0] if wrong else None, MOVES)
+            self.report.step(f"{name}: every move is valid", wrong[0] if wrong else None, MOVES)
 
     async def forgeries(self) -> None:
         """Send requests whose signature or body is wrong."""

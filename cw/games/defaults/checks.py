@@ -17,7 +17,7 @@ from cw.games.wire import Referee, Transport
 STEPS: Final = ("answers its first turn", "answers its second turn", "answers its third turn")
 FLUSH: Final = "flush standard output after each line, and print everything else to stderr"
 FORM: Final = (
-    'answer each line with one line {"turn": N, "action": ACTION}, N being that of the question,'
+    'answer each line with one line {"turn": N, "action": ACTION}, with the N of the question,'
     " or POST /act with status 200 and that object; docs/default-protocol.md has an example"
 )
 

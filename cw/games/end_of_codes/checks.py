@@ -51,7 +51,7 @@ class EndOfCodesChecks:
 
     trials: Sequence[Trial] = (
         Trial("plays a whole game against the sample bot", SMALL, ("sample",)),
-        Trial("plays against three at once", SMALL, ("sample", "sample", "hunter")),
+        Trial("plays against three opponents at once", SMALL, ("sample", "sample", "hunter")),
         Trial(
             "plays with many creatures",
             {"M": 150, "MAX_HP": 5, "max_rounds": 5},

@@ -53,7 +53,7 @@ class HexagonChecks:
         Trial("plays a whole battle against random, in both colours", {}, ("random",)),
         Trial("plays on the smallest board", {"size": 2}, ("random",)),
         Trial("plays on a large board", {"size": 8}, ("greedy",)),
-        Trial("plays where somebody must pass", {}, ("random",), NARROW),
+        Trial("plays a battle in which one side must pass", {}, ("random",), NARROW),
         Trial("plays when one side is nearly wiped out", {}, ("random",), LAST_CHIP),
     )
 
@@ -126,12 +126,12 @@ class Prober:
         ):
             return False
         again = await self.get(self.ids[0], self.state)
-        fix = f"{MOVE}; a GET must not change your board, the PUT does"
-        return self.moved("gives a legal move when it is asked again", again, fix)
+        fix = f"{MOVE}; a GET must not change your board; only a PUT does"
+        return self.moved("gives a legal move when asked again", again, fix)
 
     async def put(self) -> bool:
         """Report a move of the bot and one of the other side."""
-        for name in ("takes PUT of its own move", "takes PUT of the other's move"):
+        for name in ("accepts a PUT of its own move", "accepts a PUT of the other side's move"):
             move = self.move or legal_moves(self.state)[0]
             self.state = GAME.step(self.state, {self.state.color or 1: move})
             self.move = None
@@ -150,7 +150,7 @@ class Prober:
 
     async def second_battle(self) -> bool:
         """Play another battle in between, then reopen it under the same id."""
-        apart = "keep a board for each id: a server plays several battles at once"
+        apart = "keep one board per id: a server plays several battles at once"
         afresh = "a POST with an id that you know starts that battle afresh"
         step = self.moved
         if not (
@@ -177,7 +177,7 @@ class Prober:
         answer = await self.ask(call, refusal)
         # No server asks for an unknown battle, so only warn.
         fix = "answer with status 404"
-        self.report.warn("refuses a battle that it does not know", answer, fix)
+        self.report.warn("refuses an unknown battle", answer, fix)
         return True
 
 

@@ -24,7 +24,7 @@ class PaintChecks:
     trials: Sequence[Trial] = (
         Trial("plays a whole match against random", {"turns": 60}, ("random",)),
         Trial("plays on a board with obstacles", {"board": "rocks", "turns": 30}, ("walker",)),
-        Trial("plays with five others", {"turns": 20}, ("random",) * 5),
+        Trial("plays with five opponents", {"turns": 20}, ("random",) * 5),
         Trial("plays on the smallest board", {"width": 2, "height": 1, "turns": 5}, ("random",)),
         Trial("plays on a long narrow board", {"width": 30, "height": 1, "turns": 10}, ("still",)),
         Trial("plays on the large board", {"board": "large", "turns": 20}, ("greedy",)),

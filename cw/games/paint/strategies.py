@@ -1,4 +1,4 @@
-"""The built-in strategies of Paint (rule book, "Strategies")."""
+"""The built-in strategies of Paint (docs/strategies.md)."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def read_league(folder: Path, stated: dict[str, Json], isolation: Isolation) -> 
     try:
         head = documents.convert(stated, Head)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{folder} contains no league that can be played: {error}") from None
+        raise UsageError(f"{folder} contains no league that can be continued: {error}") from None
     seats = load_game(head.game).rules.seats
     players = head.players or max(2, seats.start)
     check_number(head.game, seats, players)
@@ -127,7 +127,7 @@ class Field:
             try:
                 self._store.take(bot)
             except UsageError as error:
-                self._tell(f"{bot} does not play: {error}")
+                self._tell(f"{bot} cannot play: {error}")
         self._stamps = {bot: stamp for bot, stamp in self._stamps.items() if bot in self._seen}
         self.versions = versions_of(self._league, self._store, self._seen)
 

@@ -124,7 +124,7 @@ def opened(place: Path) -> Iterator[list[File]]:
     Links are excluded. Raises UsageError for a bot that is a link, is too large or cannot be read.
     """
     if is_link(place):
-        raise UsageError(f"{place} is a link: put a copy in its place")
+        raise UsageError(f"{place} is a link: replace it with a copy")
     folder, only = (place, ()) if place.is_dir() else (place.parent, (place,))
     with contents(folder, only) as everything:
         files = [
@@ -176,10 +176,10 @@ class Store:
         """Return the path of a bot; raise UsageError if it is gone or its name is shared."""
         own = places(self.folder).get(bot, [])
         if not own:
-            raise UsageError(f"it is not in {self.folder} any more")
+            raise UsageError(f"it is no longer in {self.folder}")
         if len(own) > 1:
             names = " and ".join(place.name for place in own)
-            raise UsageError(f"this would be the name of {names}: rename one of them")
+            raise UsageError(f"{names} would have the same name: rename one of them")
         return own[0]
 
     def versions(self, bot: str) -> list[Version]:

@@ -40,7 +40,7 @@ ENDED: Final = re.compile(r"(?<![^:;])(?P<how>[^:;]+) \((?:exit code \d+|signal 
 """Matches where it says that a program has ended."""
 
 
-SEGFAULT: Final = "build it with -g -fsanitize=address, and check it again: it then names the line"
+SEGFAULT: Final = "build it with -g -fsanitize=address, and check it again to see the line"
 EXITED: Final = (
     "keep it running until the match is over: look for what ends it, such as sys.exit,"
     " process.exit, os.Exit or the end of the file"
@@ -50,11 +50,11 @@ FIXES: Final[Mapping[FaultKind, str]] = {
     "startup": "run the command by hand in the same folder, and read what it prints",
     "disconnected": "keep the program running and its connection open until the match is over",
     "timeout": (
-        "answer within that time: look for a loop without end, a long search, output that is not"
-        " flushed, or input that is waited for"
+        "answer within that time: look for an endless loop, a long search, output that is not"
+        " flushed, or a read that waits for input"
     ),
     "crashed": UNNAMED,
-    "malformed": "compare what came with the protocol on the game's page in docs/games/",
+    "malformed": "compare its answer with the protocol on the game's page in docs/games/",
     "illegal": "check the move against the rules before you send it; `cw step` tries a rule",
     "oversize": "send only the answer, nothing else",
 }
@@ -62,13 +62,13 @@ FIXES: Final[Mapping[FaultKind, str]] = {
 PROTOCOL: Final = "the steps of the protocol"
 
 ABSENT: Final = "start the bot first, and give the address on which it listens"
-LATE: Final = "answer within that time: a loop without end, or a long search, is too slow"
+LATE: Final = "answer within that time: look for an endless loop or a long search"
 CAUSES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("unresolved", "unreachable", "refused", "forbidden", "tls"), ABSENT),
     "timeout": LATE,
     "broken": FIXES["disconnected"],
     SERVER_ERROR: UNNAMED,
-    LIMIT: "stay within that limit: `cw check` on your own machine sets the same ones",
+    LIMIT: "stay within that limit; on your own machine `cw check` sets the same limits",
     STRAY: "print nothing but answers to standard output, everything else to standard error",
 }
 """How to fix a failure of the exchange itself, by its cause, whatever was asked."""

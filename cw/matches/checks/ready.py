@@ -28,7 +28,7 @@ async def ask_ready(
     """
     checks = load_checks(game)
     if not isinstance(checks, ReadyChecks):
-        raise UsageError(f"bots of {game} are not asked whether they are ready")
+        raise UsageError(f"{game} does not ask bots whether they are ready")
     spec = MatchSpec("ready", game, tuple(bots), seed=0, isolation=isolation)
     record = MatchRecord(load_game(game), seated(spec, load_protocol(game), secrets), 0, {})
     policy = LaunchPolicy(Sandbox(isolation.sandbox))

@@ -80,7 +80,7 @@ class WorkerLine(msgspec.Struct, frozen=True):
         return any((self.result, self.judgement, self.error))
 
 
-NO_END: Final = MatchFailure("failure", "its worker told something else than was asked for")
+NO_END: Final = MatchFailure("failure", "its worker sent an unexpected result")
 
 
 class Workers:
@@ -132,7 +132,7 @@ class Workers:
                 # other matches.
                 line = await asyncio.to_thread(documents.decode, answer.line, WorkerLine)
             except msgspec.DecodeError as error:
-                failure = lost(worker, f"it wrote no line of a worker: {error}")
+                failure = lost(worker, f"it wrote an unreadable line: {error}")
                 return WorkerLine(error=failure)
             if line.launched is not None:
                 on_launch(bots[line.launched.bot], line.launched.protection)

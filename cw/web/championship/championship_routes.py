@@ -181,7 +181,7 @@ def live_document(name: str) -> Response:
         state = {"live": {"over": False, "trouble": ""}, "yours": None, "replay": None}
         return told_live(named(news) | state, 200, "" if news["more"] else tag)
     if name not in map(stem_of, load_progress(folder).running):
-        abort(404, "no such match is being played")
+        abort(404, "this match is not being played")
     return told_live({"waiting": "the match cannot be followed just now", "over": False}, 202)
 
 

@@ -27,26 +27,23 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
     "Begin": {
         "first-bot": "Write a bot that beats the random player, for each of the five games.",
         "workshop": "Write a bot in the browser, next to its match; errors are marked in the code.",
-        "first-game-ai": "Circuit Wars: from random moves to a bot that plans ahead.",
         "kits": "Starter bots for each game, in eight languages.",
         "notebook": "Play matches in Jupyter, and watch them below the cell.",
     },
     "Get stronger": {
-        "lost-match": "Send your bot the queries of a match again, and find the losing turn.",
-        "lab": "Compare versions, tune parameters, and find out why a match was lost.",
-        "strategies": "The built-in opponents, from random to expert, and their measured strength.",
+        "lab": "Find the losing move, compare versions, tune parameters, and test each push.",
+        "strategies": "The built-in opponents, from random to expert, and how strong they are.",
         "envs": "Every game as a PettingZoo and Gymnasium environment; a training example.",
-        "ci-of-a-bot": "Check a bot and play ten matches on each push.",
     },
     "Compete": {
         "hub/players": "A hub for players: accounts, bots, practice, ratings.",
         "hub/contests": "The competitions of a hub: daily games, rated matches, cups.",
         "hub/tournaments": "Tournaments of teams, from the groups to the final.",
+        "teachers": "A championship in class: the lesson, the night, the morning after.",
         "championship": "Run a championship on your own machine: formats, ranking, tie-breaks.",
     },
     "Look up": {
-        "mistakes": "Error messages for common mistakes in a bot, and how to fix them.",
-        "faults": "Each kind of fault, and its message to the bot's author.",
+        "faults": "Error messages of a bot that fails, by mistake and by game.",
         "default-protocol": "How bots of a new game communicate, over lines or HTTP.",
         "commands": "All commands of cw.",
         "replay": "The replay format: how to draw, replay and verify a match.",
@@ -57,7 +54,7 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Go further": {
         "add-a-game": "Create your own game: one folder and one line; the tests are included.",
-        "server": "Run a server for a class: settings, rooms, security.",
+        "server": "Run a server for others: rooms, names, settings, routes.",
     },
 }
 """What readers want to do; for each, the names of its documents and a summary of each."""

@@ -102,7 +102,7 @@ def captions_in(game: str, window: Window) -> Captions:
 def refuse_uneven(window: Window) -> None:
     """Raise UsageError unless every frame has its actions, and at least one frame is wanted."""
     if len(window.frames) != len(window.actions) or window.skip >= len(window.frames):
-        raise UsageError("there must be as many actions as frames, and a frame more than skipped")
+        raise UsageError("actions and frames must be equally many, and more than are skipped")
 
 
 def drawn_turns(  # noqa: PLR0913 - a replay, which part of it, and for whom

@@ -159,9 +159,9 @@ def frames(game: str) -> Response:
     try:
         window = documents.decode(request.get_data(cache=False), Window)
     except msgspec.DecodeError as error:
-        raise UsageError(f"these are not frames to be drawn: {error}") from None
+        raise UsageError(f"the frames cannot be read: {error}") from None
     if not DRAWING.acquire(timeout=PATIENCE):
-        raise CapacityError("other frames are being drawn: try again")
+        raise CapacityError("the server is drawing other frames: try again")
     try:
         if window.captions:
             return jsonify(msgspec.to_builtins(captions_in(game, window)))

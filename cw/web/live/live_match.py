@@ -102,10 +102,10 @@ class LiveMatch:
         if isinstance(error, Abandoned):
             return f"The match was aborted: {error}."
         # Only our own errors are written for people; others may contain paths or secrets.
-        why = error if isinstance(error, ArenaError) else "an error of the server"
+        why = error if isinstance(error, ArenaError) else "a server error"
         if self.guest is not None and why is error:
             # The error of a guest's bot may reveal its address.
-            why = "its bot is set up so that it cannot be asked"
+            why = "its bot cannot be reached with its current settings"
         return f"The match ended without a result: {why}."
 
     def watch(self, progress: MatchProgress) -> None:

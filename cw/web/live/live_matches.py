@@ -234,7 +234,7 @@ class LiveMatches:
             if self._clock() - match.seen >= UNWATCHED:
                 self._leave(match, "nobody looked at its page while it waited")
         if guest is not None and self._in_the_way(self._of_guest(guest), 1) is None:
-            raise CapacityError(f"{guest.title} plays online already: end that match first")
+            raise CapacityError(f"{guest.title} is already playing online: end that match first")
         waiting = self._waiting()
         own = sum(match.visitor == visitor for match in waiting)
         if visitor and own >= MOST_WAITING_OF_ONE:

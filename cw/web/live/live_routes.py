@@ -181,7 +181,7 @@ def ready(game: str, room: ExitStack, choice: str) -> OwnBot:
     """Return the current user's chosen bot; raise UsageError if there is none."""
     own_bots: OwnBots | None = current_app.extensions.get("own_bots")
     if own_bots is None:
-        raise UsageError("this server plays no bots of visitors")
+        raise UsageError("this server does not run visitors' bots")
     return own_bots.ready(game, choice, room)
 
 
@@ -208,7 +208,7 @@ def read_form(
     play_options = offered_options(game)
     choices = read_seats(game, form)
     if choices.count(PERSON) > 1:
-        raise UsageError("one person can play here, against bots")
+        raise UsageError("only one person can play here, against bots")
     brought = [choice for choice in choices if choice.startswith(OWN)]
     if len(brought) > choices.count(PERSON):
         raise UsageError("a bot of your own plays here only against you")

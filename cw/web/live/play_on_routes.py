@@ -82,7 +82,7 @@ def read_branch(document: Document, form: Mapping[str, str], settings: SiteSetti
     seats = range(1, len(document["players"]) + 1)
     choices = tuple(form.get(f"seat-{number}", usual) for number in seats)
     if choices.count(PERSON) > 1:
-        raise UsageError("one person can play here, against bots")
+        raise UsageError("only one person can play here, against bots")
     bots, secrets = seated_in(document, choices, settings)
     there, seed = position_of(document, turn), read_seed(form)
     spec = MatchSpec("page", game, bots, seed, there.options, there.start, settings.isolation)

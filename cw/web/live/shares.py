@@ -100,7 +100,7 @@ class Shares:
                 f"try again in {int(rest) + 1} seconds"
             )
         if not share.busy.acquire(blocking=False):
-            raise QuotaError("another request of yours is still being answered: try again after it")
+            raise QuotaError("another request of yours is still running: try again when it is done")
         began = thread_time()
         try:
             yield

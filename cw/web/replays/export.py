@@ -110,11 +110,11 @@ def source_of(static: Path, name: str) -> str:
         file = static / name
         if file.is_file():
             return read(file)
-        raise UsageError(f"a module imports /static/{name}, and there is no such file")
+        raise UsageError(f"a module imports /static/{name}, which does not exist")
     game, _, part = name.removeprefix(OF_PACKAGES).partition("/")
     own_file = viewer_file(game, part)
     if own_file is None:
-        raise UsageError(f"the viewer of {game} imports {part}, which its package does not have")
+        raise UsageError(f"the viewer of {game} imports {part}, which is not in its package")
     return read(own_file)
 
 

@@ -79,7 +79,7 @@ class ReplayFolder:
             sizes = [file.stat(follow_symlinks=False).st_size for file in files]
         if len(sizes) >= MOST_FILES or sum(sizes) + size > MOST_BYTES:
             raise CapacityError(
-                "the folder of this server is full: its owner has to clear it first"
+                "this server's replay folder is full: its owner must free space first"
             )
 
 

@@ -70,7 +70,7 @@ def save() -> Response:
     """Store a replay, sent as a form with one file or as the body; return its name."""
     uploads = _uploads()
     if uploads is None:
-        abort(403, "this server keeps no replays; its owner allows it with --uploads")
+        abort(403, "this server accepts no uploads; its owner can allow them with --uploads")
     refuse_other_sites()
     saved = uploads.save(sent())
     address = url_for("replays.watch", name=saved.name)

@@ -147,7 +147,7 @@ def small(member: msgspec.Raw) -> bytes:
     """Return the raw JSON of a member; raise ProtocolError if it is too large."""
     data = bytes(member)
     if len(data) > LARGEST_MEMBER:
-        raise ProtocolError(f"a member of it has more than {LARGEST_MEMBER} bytes")
+        raise ProtocolError(f"one of its members has more than {LARGEST_MEMBER} bytes")
     return data
 
 

@@ -76,7 +76,7 @@ class Thumbnails:
         replay cannot be drawn.
         """
         if not self._painting.acquire(timeout=self._patience):
-            raise CapacityError("other pictures are being painted: try again")
+            raise CapacityError("the server is drawing other pictures: try again")
         try:
             return self._find(file, dark)
         finally:

@@ -47,7 +47,7 @@ CORES: Final = 2
 """A series uses one core out of this many: the bot is being written on the same machine."""
 
 STOPPED: Final = "you have stopped it"
-REPLACED: Final = "another run took its place"
+REPLACED: Final = "another run replaced it"
 
 
 class OwnDesk:

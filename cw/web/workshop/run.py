@@ -27,6 +27,6 @@ class Run:
 def player_of(match: LiveMatch) -> Player:
     """Return the bot's player in the game; raise UsageError before the match has begun."""
     if match.progress is None:
-        raise UsageError("the match has not begun")
+        raise UsageError("the match has not started")
     bots = match.progress.record.bots
     return next(player for player, bot in bots.items() if bot.name == MINE)

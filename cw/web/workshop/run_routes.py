@@ -10,7 +10,7 @@ from cw.web.workshop.workshop_routes import body, fresh, reply
 
 routes = Blueprint("workshop_runs", __name__, url_prefix="/workshop/<game:game>")
 
-NO_RUN = "nothing was run yet"
+NO_RUN = "nothing has been run yet"
 
 
 class WantedSeries(msgspec.Struct, frozen=True):

@@ -59,4 +59,4 @@ class Work:
             self.trouble = str(error)
         except Exception:
             logger.exception("work of a workshop")
-            self.trouble = "an error of the server"
+            self.trouble = "a server error"

@@ -45,7 +45,7 @@ function run(make) {
     const started = performance.now();
     const question = read(line);
     if (question === null) {
-      console.error('skipped a line that is no question');
+      console.error('skipped an unreadable line');
       return;
     }
     const text = JSON.stringify(answer(question));

@@ -1,5 +1,5 @@
 'use strict';
-// A bot for any game by the default protocol, which plays at random: rewrite `choose`.
+// A random bot for any game that uses the default protocol: rewrite `choose`.
 // Standard output belongs to the referee: print to standard error (`console.error`).
 
 const { run } = require('./arena.js');

@@ -67,7 +67,7 @@ class _Seats:
         try:
             question = Question(json.loads(line))
         except (ValueError, KeyError, TypeError, RecursionError):
-            print("skipped a line that is no question", file=sys.stderr, flush=True)
+            print("skipped an unreadable line", file=sys.stderr, flush=True)
             return
         answer = json.dumps(self.answer(question))
         ms = (time.monotonic() - started) * 1000

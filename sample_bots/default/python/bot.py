@@ -1,4 +1,4 @@
-"""A bot for any game by the default protocol, which plays at random: rewrite `choose`.
+"""A random bot for any game that uses the default protocol: rewrite `choose`.
 
 Standard output belongs to the referee: print to standard error (`file=sys.stderr`).
 """

@@ -322,7 +322,7 @@ static struct reply start(const struct form *form)
         || !read_integer(form, "MAX_HP", &game->MAX_HP) || !has_size(game)
         || !read_players(field(form, "players"), game)) {
         free_game(game);
-        return error(400, "this is no game");
+        return error(400, "this is not a valid game");
     }
     struct slot *slot = remember(game);
     if (the_bot->on_start)
@@ -364,7 +364,7 @@ static struct reply play(const struct form *form)
         || !read_map(field(form, "map"), &now)) {
         free(now.creatures);
         free(now.grid);
-        return error(400, "this is no round");
+        return error(400, "this is not a valid round");
     }
     struct slot *slot = find(now.gameid);
     update(slot->game, &now);
@@ -383,7 +383,7 @@ static struct reply of_form(const struct request *request, struct reply (*take)(
     struct form form = {0};
     struct reply reply;
     if (!read_form(&form, request))
-        reply = error(400, "the body is no form");
+        reply = error(400, "the body is not a form");
     else if (!is_key(field(&form, "api_key")))
         reply = error(401, "wrong api_key");
     else if (strcmp(field(&form, "method"), "create") != 0)

@@ -63,7 +63,7 @@ Fields read_form(const Request& request)
     if (kind == "application/x-www-form-urlencoded") return bot_server::decode(request.body);
     if (kind == "multipart/form-data" && !boundary.empty())
         return read_multipart(boundary, request.body);
-    throw Refusal(400, "the body is no form");
+    throw Refusal(400, "the body is not a form");
 }
 
 std::vector<Creature> read_creatures(const std::string& text)

@@ -326,7 +326,7 @@ func readCreatures(text string) ([]Creature, error) {
 	creatures := make([]Creature, len(said))
 	for place, one := range said {
 		if one.Creatureid == nil || one.Userid == nil || one.X == nil || one.Y == nil || one.HP == nil {
-			return nil, refuse(400, "map is no list of creatures")
+			return nil, refuse(400, "map must be a list of creatures")
 		}
 		creatures[place] = Creature{*one.Creatureid, *one.Userid, *one.X, *one.Y, *one.HP}
 	}
@@ -346,14 +346,14 @@ func readForm(contentType string, body []byte) (fields, error) {
 	case "multipart/form-data":
 		return read, noForm(readMultipart(multipart.NewReader(bytes.NewReader(body), parameters["boundary"]), read))
 	}
-	return nil, refuse(400, "the body is no form")
+	return nil, refuse(400, "the body is not a form")
 }
 
 func noForm(err error) error {
 	if err == nil {
 		return nil
 	}
-	return refuse(400, "the body is no form: %v", err)
+	return refuse(400, "the body is not a form: %v", err)
 }
 
 func readMultipart(reader *multipart.Reader, read fields) error {

@@ -275,7 +275,7 @@ final class EndOfCodes {
             String mark = boundary.group(1) == null ? boundary.group(2) : boundary.group(1);
             return readMultipart("\r\n--" + mark, "\r\n" + text);
         }
-        throw new BotServer.Refusal(400, "the body is no form");
+        throw new BotServer.Refusal(400, "the body is not a form");
     }
 
     private static Map<String, String> readMultipart(String mark, String text) {
@@ -328,7 +328,7 @@ final class EndOfCodes {
         try {
             return Json.integer(Json.member(document, name));
         } catch (Json.Wrong error) {
-            throw new BotServer.Refusal(400, "a " + name + " is no integer");
+            throw new BotServer.Refusal(400, "a " + name + " must be an integer");
         }
     }
 }

@@ -207,7 +207,7 @@ class Service {
   play(fields) {
     const [round, myid, W, H] = ['round', 'myid', 'W', 'H'].map((name) => readInteger(fields, name));
     const creatures = readList(fields, 'map');
-    if (!creatures.every(isCreature)) throw new Refusal(400, 'map is no list of creatures');
+    if (!creatures.every(isCreature)) throw new Refusal(400, 'map must be a list of creatures');
     const game = this.find(readInteger(fields, 'gameid'));
     Object.assign(game, { round, myid, W, H });
     game.update(creatures);
@@ -275,7 +275,7 @@ function readForm(type, body) {
   if (kind === 'multipart/form-data' && boundary) {
     return readMultipart(boundary[1] || boundary[2], body.toString());
   }
-  throw new Refusal(400, 'the body is no form');
+  throw new Refusal(400, 'the body is not a form');
 }
 
 /**

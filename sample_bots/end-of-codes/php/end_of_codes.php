@@ -221,7 +221,7 @@ final class Service
         [$round, $myid, $W, $H, $gameid] = array_map(fn ($name) => read_integer($fields, $name), $names);
         $creatures = read_list($fields, 'map');
         if (!are_creatures($creatures)) {
-            throw new Refusal(400, 'map is no list of creatures');
+            throw new Refusal(400, 'map must be a list of creatures');
         }
         $game = $this->find($gameid);
         [$game->round, $game->myid, $game->W, $game->H] = [$round, $myid, $W, $H];
@@ -277,7 +277,7 @@ function read_form(string $type, string $body): array
     if ($kind === 'multipart/form-data' && $found) {
         return read_multipart($boundary[2] ?? $boundary[1], $body);
     }
-    throw new Refusal(400, 'the body is no form');
+    throw new Refusal(400, 'the body is not a form');
 }
 
 /** @return array<string, string> */

@@ -161,7 +161,7 @@ class _Service:
         try:
             game.update(creatures)
         except (KeyError, TypeError):
-            raise _Refusal(400, "map is no list of creatures") from None
+            raise _Refusal(400, "map must be a list of creatures") from None
         if game.owners_alive() < 2:
             self.forget(game.gameid)
             return {"intent": []}
@@ -205,7 +205,7 @@ def _form(content_type: str, body: bytes) -> dict[str, str]:
             return _multipart((boundary[1] or boundary[2]).encode(), body)
     except ValueError:
         pass
-    raise _Refusal(400, "the body is no form")
+    raise _Refusal(400, "the body is not a form")
 
 
 def _urlencoded(text: str) -> dict[str, str]:

@@ -186,7 +186,7 @@ module EndOfCodes
 
     def creature(said)
       values = said.is_a?(Hash) ? said.values_at(*NAMES) : [nil]
-      raise Refusal.new(400, 'map is no list of creatures') unless values.all?(Integer)
+      raise Refusal.new(400, 'map must be a list of creatures') unless values.all?(Integer)
 
       Creature.new(*values)
     end
@@ -239,7 +239,7 @@ module EndOfCodes
       when 'application/x-www-form-urlencoded' then return BotServer.decode(body)
       when 'multipart/form-data' then return multipart(boundary[1] || boundary[2], body) if boundary
       end
-      raise BotServer::Refusal.new(400, 'the body is no form')
+      raise BotServer::Refusal.new(400, 'the body is not a form')
     end
 
     def self.multipart(boundary, body)

@@ -189,7 +189,7 @@ static struct reply post(const cJSON *document)
     struct board *board = calloc(1, sizeof *board);
     if (board == NULL || !read_board(document, board)) {
         free(board);
-        return error(400, "this is no game");
+        return error(400, "this is not a valid game");
     }
     struct slot *slot = table_put(board->id, board);
     int color = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(document, "first_turn")) ? 1 : 2;
@@ -223,7 +223,7 @@ static struct reply put(struct board *board, const cJSON *document)
     int count = read_changes(cJSON_GetObjectItemCaseSensitive(document, "changes"), board->side,
                              changes);
     if (count < 0 || !read_jumps(document, jumps))
-        return error(400, "these are no changes");
+        return error(400, "the changes are invalid");
     write_changes(board, changes, count);
     memcpy(board->jumps, jumps, sizeof jumps);
     if (count > 0 && changes[0].new_value > 0)

@@ -230,7 +230,7 @@ func (service *service) post(body []byte) error {
 		return err
 	}
 	if said.ID == nil || !isSquare(said.Board.Cells) || said.Jumps.One == nil || said.Jumps.Two == nil {
-		return refuse(400, "this is no game")
+		return refuse(400, "this is not a valid game")
 	}
 	cells := said.Board.Cells
 	board := &Board{ID: *said.ID, Size: (len(cells) + 1) / 2, Cells: cells}
@@ -306,7 +306,7 @@ func (service *service) put(id string, body []byte) error {
 	}
 	changes, fine := changesOf(said, len(board.Cells))
 	if !fine || said.Jumps.One == nil || said.Jumps.Two == nil {
-		return refuse(400, "these are no changes")
+		return refuse(400, "the changes are invalid")
 	}
 	board.write(changes)
 	board.Jumps = [3]int{0, *said.Jumps.One, *said.Jumps.Two}
@@ -326,7 +326,7 @@ func (service *service) delete(id string) {
 func read(body []byte) (document, error) {
 	var said document
 	if json.Unmarshal(body, &said) != nil {
-		return said, refuse(400, "the body is no JSON object of this kind")
+		return said, refuse(400, "the body is not a JSON object of this kind")
 	}
 	return said, nil
 }

@@ -211,7 +211,7 @@ final class Hexagon {
             String id = (String) Json.member(document, "id");
             board = new Board(id == null ? "" : id, cells, readJumps(document));
         } catch (Json.Wrong | ClassCastException | ArrayIndexOutOfBoundsException error) {
-            throw new BotServer.Refusal(400, "this is no game");
+            throw new BotServer.Refusal(400, "this is not a valid game");
         }
         delete(board.id);
         String oldest;
@@ -249,7 +249,7 @@ final class Hexagon {
             }
             jumps = readJumps(document);
         } catch (Json.Wrong error) {
-            throw new BotServer.Refusal(400, "these are no changes");
+            throw new BotServer.Refusal(400, "the changes are invalid");
         }
         board.write(changes);
         board.jumps = jumps;
@@ -275,7 +275,7 @@ final class Hexagon {
         try {
             return Json.read(new String(request.body(), StandardCharsets.UTF_8));
         } catch (Json.Wrong error) {
-            throw new BotServer.Refusal(400, "the body is no JSON");
+            throw new BotServer.Refusal(400, "the body is not JSON");
         }
     }
 
@@ -285,7 +285,7 @@ final class Hexagon {
         for (int i = 0; i < cells.length; i++) {
             cells[i] = Json.list(rows.get(i)).stream().mapToInt(Json::integer).toArray();
             if (cells[i].length != cells.length || cells.length % 2 == 0) {
-                throw new Json.Wrong("the cells are no square");
+                throw new Json.Wrong("the cells are not a square");
             }
         }
         return cells;

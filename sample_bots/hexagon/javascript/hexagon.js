@@ -196,7 +196,7 @@ class Service {
   post(document) {
     if (typeof document.id !== 'string' || !isSquare(document.board?.cells)
         || !isJumps(document.jumps)) {
-      throw new Refusal(400, 'this is no game');
+      throw new Refusal(400, 'this is not a valid game');
     }
     const board = new Board(document.id, document.board.cells, jumpsOf(document));
     this.delete(board.id);
@@ -227,7 +227,7 @@ class Service {
   put(board, document) {
     const { changes, jumps } = document;
     if (!isJumps(jumps) || !isChanges(changes, board.cells.length)) {
-      throw new Refusal(400, 'these are no changes');
+      throw new Refusal(400, 'the changes are invalid');
     }
     board.write(changes);
     board.jumps = jumpsOf(document);
@@ -261,7 +261,7 @@ function read(body) {
   } catch {
     // Refused below.
   }
-  throw new Refusal(400, 'the body is no JSON object');
+  throw new Refusal(400, 'the body is not a JSON object');
 }
 
 /** @param {any} cells */

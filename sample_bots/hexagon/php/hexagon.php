@@ -222,7 +222,7 @@ final class Service
         $id = $document['id'] ?? null;
         $cells = $document['board']['cells'] ?? null;
         if (!is_string($id) || !is_square($cells)) {
-            throw new Refusal(400, 'this is no game');
+            throw new Refusal(400, 'this is not a valid game');
         }
         $board = new Board($id, $cells, read_jumps($document));
         $this->delete($id);
@@ -253,7 +253,7 @@ final class Service
         $changes = $document['changes'] ?? null;
         $jumps = read_jumps($document);
         if (!is_changes($changes, $board)) {
-            throw new Refusal(400, 'these are no changes');
+            throw new Refusal(400, 'the changes are invalid');
         }
         $board->write($changes);
         $board->jumps = $jumps;
@@ -284,7 +284,7 @@ function read_object(string $body): array
 {
     $document = json_decode($body, true);
     if (!is_array($document)) {
-        throw new Refusal(400, 'the body is no JSON object');
+        throw new Refusal(400, 'the body is not a JSON object');
     }
     return $document;
 }

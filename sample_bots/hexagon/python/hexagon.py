@@ -150,7 +150,7 @@ class _Service:
             board = Board(str(document["id"]), _cells(document), _jumps(document))
             color = 1 if document["first_turn"] else 2
         except (KeyError, TypeError, ValueError):
-            raise _Refusal(400, "this is no game") from None
+            raise _Refusal(400, "this is not a valid game") from None
         self.delete(board.id)
         with self.lock:
             self.games[board.id] = board
@@ -172,7 +172,7 @@ class _Service:
         try:
             changes, jumps = _changes(document, len(board.cells)), _jumps(document)
         except (KeyError, TypeError, ValueError):
-            raise _Refusal(400, "these are no changes") from None
+            raise _Refusal(400, "the changes are invalid") from None
         board.write(changes)
         board.jumps = jumps
         if changes and changes[0][3] in board.placed:
@@ -198,7 +198,7 @@ def _document(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise _Refusal(400, "the body is no JSON object")
+        raise _Refusal(400, "the body is not a JSON object")
     return document
 
 

@@ -152,7 +152,7 @@ module Hexagon
     def post(document)
       cells = document.dig('board', 'cells') if document['board'].is_a?(Hash)
       unless document['id'].is_a?(String) && square?(cells)
-        raise Refusal.new(400, 'this is no game')
+        raise Refusal.new(400, 'this is not a valid game')
       end
 
       board = Board.new(document['id'], cells, read_jumps(document))
@@ -184,7 +184,7 @@ module Hexagon
     def put(board, document)
       changes = document['changes']
       jumps = read_jumps(document)
-      raise Refusal.new(400, 'these are no changes') unless changes?(changes, board.cells.length)
+      raise Refusal.new(400, 'the changes are invalid') unless changes?(changes, board.cells.length)
 
       board.write(changes)
       board.jumps = jumps
@@ -205,11 +205,11 @@ module Hexagon
 
     def document(request)
       document = JSON.parse(request.body)
-      raise Refusal.new(400, 'the body is no JSON object') unless document.is_a?(Hash)
+      raise Refusal.new(400, 'the body is not a JSON object') unless document.is_a?(Hash)
 
       document
     rescue JSON::ParserError
-      raise Refusal.new(400, 'the body is no JSON')
+      raise Refusal.new(400, 'the body is not JSON')
     end
 
     def read_jumps(document)

@@ -155,7 +155,7 @@ static void hear(const struct bot *bot, char player_id[65], const char *line)
     } else if (read_state(message, &state)) {
         take_turn(bot, &state, started);
     } else if (line[strspn(line, " \t\r\n")]) {
-        fprintf(stderr, "skipped a line that is no message\n");
+        fprintf(stderr, "skipped an unreadable line\n");
     }
     free_state(&state);
     cJSON_Delete(message);

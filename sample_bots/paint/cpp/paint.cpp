@@ -131,7 +131,7 @@ void run(Bot& bot)
         } else if (message.state) {
             take_turn(bot, *message.state, started);
         } else if (line.find_first_not_of(" \t\r") != line.npos) {
-            std::cerr << "skipped a line that is no message\n";
+            std::cerr << "skipped an unreadable line\n";
         }
     }
     bot.on_end();

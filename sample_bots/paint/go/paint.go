@@ -122,7 +122,7 @@ func hear(bot Bot, playerID, line string) string {
 	if json.Unmarshal([]byte(line), state) == nil && state.Width > 0 && state.PlayerPositions != nil {
 		takeTurn(bot, state, started)
 	} else if strings.TrimSpace(line) != "" {
-		fmt.Fprintln(os.Stderr, "skipped a line that is no message")
+		fmt.Fprintln(os.Stderr, "skipped an unreadable line")
 	}
 	return playerID
 }

@@ -99,7 +99,7 @@ final class Paint {
             }
         } catch (Json.Wrong | ClassCastException error) {
             if (!line.isBlank()) {
-                System.err.println("skipped a line that is no message");
+                System.err.println("skipped an unreadable line");
             }
             return playerId;
         }

@@ -69,7 +69,7 @@ function run(bot) {
       const answer = { turns_left: message.turns_left, type, direction };
       send(answer, `turns_left ${message.turns_left}: ${type} [${direction}]`, started);
     } else if (line.trim()) {
-      log('skipped a line that is no message');
+      log('skipped an unreadable line');
     }
   });
   lines.on('close', () => {

@@ -106,7 +106,7 @@ function run(Bot $bot): never
         } elseif ($state = read_state($player_id, $message)) {
             take_turn($bot, $state, $started);
         } elseif (trim($line) !== '') {
-            log_line('skipped a line that is no message');
+            log_line('skipped an unreadable line');
         }
     }
     $bot->on_end();

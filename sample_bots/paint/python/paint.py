@@ -78,7 +78,7 @@ def run(bot: Bot) -> NoReturn:
             bot.on_start(player_id)
             _send({"ready": True}, f"ready as {player_id}", started)
         elif line.strip():
-            _log("skipped a line that is no message")
+            _log("skipped an unreadable line")
     bot.on_end()
     sys.exit(0)
 

@@ -78,7 +78,7 @@ module Paint
       case (message = read(line))
       when String then start(message)
       when State then play(message)
-      else warn 'skipped a line that is no message' unless line.strip.empty?
+      else warn 'skipped an unreadable line' unless line.strip.empty?
       end
     end
 

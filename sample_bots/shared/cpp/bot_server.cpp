@@ -160,7 +160,7 @@ private:
         } catch (const std::exception& error) {
             return failed(type_of(error) + ": " + error.what());
         } catch (...) {
-            return failed("an exception that is no std::exception");
+            return failed("an exception other than std::exception");
         }
     }
 

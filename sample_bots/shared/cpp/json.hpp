@@ -36,7 +36,7 @@ inline const cJSON* member(const cJSON* object, const char* name)
 
 inline int integer(const cJSON* item)
 {
-    if (!cJSON_IsNumber(item) || item->valuedouble != item->valueint) throw Wrong("no whole number");
+    if (!cJSON_IsNumber(item) || item->valuedouble != item->valueint) throw Wrong("not an integer");
     return item->valueint;
 }
 

@@ -251,7 +251,7 @@ final class BotServer {
         try {
             return URLDecoder.decode(text, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException error) {
-            throw new Refusal(400, "the form is not encoded as it should be");
+            throw new Refusal(400, "the form is badly encoded");
         }
     }
 }

@@ -40,7 +40,7 @@ final class Json {
     }
 
     private Wrong wrong() {
-        return new Wrong("no JSON at character " + at);
+        return new Wrong("invalid JSON at character " + at);
     }
 
     private void blanks() {
@@ -225,7 +225,7 @@ final class Json {
         if (value instanceof Long number && number == number.intValue()) {
             return number.intValue();
         }
-        throw new Wrong(value + " is no whole number");
+        throw new Wrong(value + " is not a whole number");
     }
 
     /** Gives a list; throws Wrong for anything else. */

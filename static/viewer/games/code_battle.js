@@ -174,7 +174,7 @@ const ENDINGS = {
   sole_survivor: (end) => {
     const { best: [winner], frame, turn, scores } = end;
     const left = botCounts(frame)[winner.index];
-    const bonus = `With 2 points for each active core of the others the score is ${compared(end, scores)}.`;
+    const bonus = `With 2 points for each active enemy core, the score is ${compared(end, scores)}.`;
     return `${atTurn(turn)} ${lastLost(end)} lost the last bot, and ${winner.name} alone had bots left: ${left}. ${bonus}`;
   },
   annihilation: (end) => `The last bots, of ${lastLost(end)}, died together ${inTurn(end.turn)}, and nobody had any left.`,

@@ -17,7 +17,7 @@ export function plainGame(replay) {
   return {
     legend: [
       "This viewer cannot draw this game: it shows the frame of each turn as text.",
-      "What is new in a turn is marked at the left edge.",
+      "Changes in a turn are marked at the left edge.",
     ],
     measures: scoresOfFrames(replay),
     lines: (frame, before) => linesOf(frame, before),

@@ -30,7 +30,7 @@ export const PAINT = {
   words: () => "Your turn: walk or shoot.",
 
   legend: (touch) => [
-    { sign: "stroke", text: `a step: ${touch ? "tap" : "click"} a square beside you` },
+    { sign: "stroke", text: `a step: ${touch ? "tap" : "click"} a square next to you` },
     { sign: "dashes", text: "a shot: choose a square farther away in one of the eight directions" },
     ...(touch ? [] : [{ sign: "", text: "Keys: arrows or Q W E A D Z X C walk, with Shift they shoot." }]),
   ],

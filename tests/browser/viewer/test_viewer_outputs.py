@@ -40,7 +40,7 @@ def test_the_owner_sees_what_bots_put_out(serve: Serve, watcher: Watcher, tmp_pa
     expect(part.get_by_role("heading", level=3)).to_have_count(1)
     text = part.get_by_role("region", name="Output of bot1")
     expect(text).to_contain_text(f"line 199 {HOSTILE}")
-    region = page.get_by_role("region", name="What bot1 wrote in this turn")
+    region = page.get_by_role("region", name="Output of bot1 in this turn")
     page.evaluate("location.hash = '#turn=3'")
     expect(region).to_have_text(lines[-20:])
     page.keyboard.press("ArrowLeft")
@@ -65,7 +65,7 @@ def test_the_last_line_of_an_exception_stands_first_and_its_traceback_below(
     expect(fault.locator(".did > *").first).to_have_text("KeyError: 7")
     whole = fault.locator("pre")
     expect(whole).to_be_hidden()
-    fault.get_by_text("The whole traceback").click()
+    fault.get_by_text("Full traceback").click()
     expect(whole).to_be_visible()
     assert whole.inner_text() == trace.rstrip()
 

@@ -124,10 +124,10 @@ FORGERIES: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "deaths": (("turns", 4, "deaths"), [[1, 1, 0]], "turns[4].deaths is [[1, 1, 0]] in the file"),
     "type": (("turns", 4, "scores"), [1.0, 1], "turns[4].scores[0] is 1.0 in the file"),
     "collected": (("turns", 4, "energy_collected"), {"1": [[0, 0]]}, "turns[4].energy_collected"),
-    "walls": (("map", "walls"), [], "the start is not what the options and the seed give"),
-    "map": (("map", "map_id"), "m2_002", "the start is not what the options and the seed give"),
+    "walls": (("map", "walls"), [], "the start does not follow from the options and the seed"),
+    "map": (("map", "map_id"), "m2_002", "the start does not follow from the options and the seed"),
     "map of others": (("map", "map_id"), "m3_001", "made for 3 players, 2 given"),
-    "settings": (("config", "max_turns"), 61, "the match has no end"),
+    "settings": (("config", "max_turns"), 61, "the match is not over"),
     "no turns": (("turns",), [], "the match has no turn"),
 }
 

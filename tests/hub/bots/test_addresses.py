@@ -171,7 +171,7 @@ def test_a_match_asks_no_service_at_plain_http_where_https_is_needed() -> None:
         isolation = Isolation(https=True)
         spec = MatchSpec("m", "code-battle", bots, 1, {"max_turns": 3}, isolation=isolation)
         result = asyncio.run(run_match(spec, secrets={"ann": {"secret": "s"}}))
-    assert "its address must begin with https:// here" in result.faults[0].detail
+    assert "the address of a bot must begin with https://" in result.faults[0].detail
 
 
 @ON_SQLITE

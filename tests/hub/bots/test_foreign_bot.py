@@ -114,11 +114,11 @@ def test_a_bot_of_hexagon_that_drops_what_no_server_asks_is_active_and_reads_a_n
                 bot = session.get_one(Bot, bot.id)
             assert (bot.status, bot.reason, bot.failures) == ("ACTIVE", "", 0)
         (note,) = [step for step in bot.checks if not step["ok"]]
-        assert (note["step"], note["warning"]) == ("refuses a battle that it does not know", True)
+        assert (note["step"], note["warning"]) == ("refuses an unknown battle", True)
         words = words_of(ann.open(page))
-        assert "warning: refuses a battle that it does not know" in words
+        assert "warning: refuses an unknown battle" in words
         assert "answer with status 404" in words
-        assert "refuses a battle" not in words_of(bob.open(page))
+        assert "refuses an unknown" not in words_of(bob.open(page))
         seats = (Seat("Swarm", bot_id=bot.id), Seat("other", spec="builtin:random"))
         with site.resources.database.writing() as session:
             plan = Plan("practice", "k", "hexagon", seats, {"size": 3})

@@ -139,7 +139,7 @@ def test_in_one_match_each_bot_is_asked_where_it_may_be(public: Resources, servi
     }
     result = asyncio.run(run_match(spec, secrets=secrets))
     assert {fault.bot for fault in result.faults} == {0}
-    assert "its address must begin with https:// here" in result.faults[0].detail
+    assert "the address of a bot must begin with https://" in result.faults[0].detail
 
 
 def test_what_is_no_service_is_refused_in_a_sentence(

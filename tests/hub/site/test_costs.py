@@ -56,8 +56,13 @@ def test_the_limits_are_those_of_the_code(site: Site) -> None:
     )
 
 
-def test_routes_of_a_row_have_the_same_limit(site: Site) -> None:
-    known = make_costs.limits_of(site.app)
+def test_routes_of_a_row_share_its_limit(site: Site) -> None:
+    known, scopes = make_costs.limits_of(site.app), make_costs.scopes_of(site.app)
     for row in make_costs.rows(make_costs.FILE.read_text("utf-8")):
-        limits = {known[name] for name in make_costs.names_of(row[0]) if name in known}
-        assert len(limits) <= 1, row[0]
+        names = [name for name in make_costs.names_of(row[0]) if name in known]
+        assert len({known[name] for name in names}) <= 1, row[0]
+        assert len({scopes[name] for name in names}) <= 1, row[0]
+
+
+def test_the_default_of_the_page_is_that_of_the_code() -> None:
+    assert f"`{make_costs.DEFAULT}`" in make_costs.FILE.read_text("utf-8")

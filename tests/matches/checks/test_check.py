@@ -236,12 +236,12 @@ UNASKED = {
     "drops": (
         'return self.reply({"status": "error"}, 404)',
         "return self.connection.close()",
-        "refuses a battle that it does not know",
+        "refuses an unknown battle",
     ),
     "accepts": (
         'return self.reply({"status": "error"}, 404)',
         "return self.reply({})",
-        "refuses a battle that it does not know",
+        "refuses an unknown battle",
     ),
     "refuses a known id": (
         'GAMES[said["id"]] = said["board"]["cells"]',
@@ -499,7 +499,7 @@ def test_a_loop_without_end_is_one_failure(tmp_path: Path) -> None:
     looping = ("start, target = choose", "while True: pass\n        start, target = choose")
     _, problem, fix, _ = words_of("hexagon", write(tmp_path, HEXAGON, looping))
     assert problem.strip().startswith("timeout: connected, but no answer to GET /games/")
-    assert "a loop without end" in fix
+    assert "an endless loop" in fix
 
 
 def test_the_crash_of_a_program_names_its_exception_first(tmp_path: Path) -> None:

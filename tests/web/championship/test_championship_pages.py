@@ -97,7 +97,7 @@ def test_a_site_whose_replays_are_of_a_championship_shows_it(out: Path, part: st
 
 @pytest.mark.parametrize("setting", ["save", "uploads"])
 def test_nothing_is_put_among_the_replays_of_a_championship(out: Path, setting: str) -> None:
-    with pytest.raises(UsageError, match="contains a championship: no other replays are put there"):
+    with pytest.raises(UsageError, match="contains a championship: save replays in another folder"):
         create_app(SiteSettings(replays=out, save=setting == "save", uploads=setting == "uploads"))
 
 

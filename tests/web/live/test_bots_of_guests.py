@@ -74,7 +74,7 @@ def test_why_the_bot_of_a_guest_cannot_be_asked_does_not_name_it(clock: FakeCloc
         match = matches.begin(against(nowhere), guest=guest_of("1"))
         assert "10.0.0.1" in str(match.result.exception(PATIENCE))
         assert match.trouble == (
-            "The match ended without a result: its bot is set up so that it cannot be asked."
+            "The match ended without a result: its bot cannot be reached with its current settings."
         )
 
 
@@ -84,7 +84,7 @@ def test_a_guest_plays_one_match_at_a_time_and_all_of_them_a_bounded_number(
     waits = against(BotSpec("alpha", "builtin", "random"))
     with closing(LiveMatches(1, clock)) as matches:
         first = matches.begin(waits, guest=guest_of("1"))
-        with pytest.raises(CapacityError, match="Team <Alpha> plays online already"):
+        with pytest.raises(CapacityError, match="Team <Alpha> is already playing online"):
             matches.begin(waits, guest=guest_of("1"))
         clock.advance(UNWATCHED + 1)
         second = matches.begin(waits, guest=guest_of("1"))

@@ -218,7 +218,7 @@ class TestHostileFiles:
             summary()
 
     def test_large_members_are_refused(self) -> None:
-        with pytest.raises(ProtocolError, match="a member of it has more than"):
+        with pytest.raises(ProtocolError, match="one of its members has more than"):
             summary(result={"outcome": "x" * replay_summary.LARGEST_MEMBER})
 
 

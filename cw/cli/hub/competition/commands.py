@@ -73,7 +73,7 @@ def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
 
 @competition.command()
 @click.argument("name")
-@click.option("--title", help="Another title.")
+@click.option("--title", help="Title of the competition on pages.")
 @click.option("--description", type=FILE, help="Markdown file with the description for its page.")
 @with_settings
 @as_json
@@ -95,7 +95,7 @@ def describe(
 @competition.command("dates")
 @click.argument("name")
 @click.option("--starts", help="When it begins, such as 2027-01-31T18:00, or none.")
-@click.option("--ends", help="When it ends, or none.")
+@click.option("--ends", help="When it ends, in the same form, or none.")
 @click.option("--zone", help="Time zone of both, such as Europe/Athens.  [default: the one it has]")
 @with_settings
 @as_json

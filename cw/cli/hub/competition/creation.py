@@ -47,15 +47,23 @@ class Wanted:
 @click.command()
 @click.argument("name", metavar="[SLUG]", default="")
 @click.argument("of_game", metavar="[GAME]", default="")
-@click.option("--game", default="", help="The game.")
-@click.option("--format", "format_name", default="", help="The format: daily, tournament, cup, ...")
+@click.option("--game", default="", help="Game that the competition plays.")
 @click.option(
-    "--like", default="", metavar="NAME", help="Copy game and settings from another competition."
+    "--format",
+    "format_name",
+    default="",
+    help="Format of the competition: daily, rated, tournament or cup.",
+)
+@click.option(
+    "--like",
+    default="",
+    metavar="NAME",
+    help="Copy game, settings and texts from another competition.",
 )
 @click.option("--title", default="", help="Title on pages; default: game and format.")
 @click.option("--description", type=FILE, help="Markdown file with the description for its page.")
 @click.option("--starts", default="", help="When it begins, such as 2027-01-31T18:00.")
-@click.option("--ends", default="", help="When it ends.")
+@click.option("--ends", default="", help="When it ends, in the same form.")
 @click.option("--zone", default="", help="Time zone of both, such as Europe/Athens; default: UTC.")
 @click.option("--config", "file", type=FILE, help="File that describes a tournament.")
 @click.option(

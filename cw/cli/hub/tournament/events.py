@@ -29,11 +29,11 @@ from cw.league.ladder.phases import EventKind
 @click.option("--at", default="", help="Time in UTC, such as 2027-01-31T18:00.  [default: now]")
 @click.option("--title", default="", help="Title of the countdown.  [default: the kind]")
 @click.option("--text", default="", help="Further text, shown once it has occurred.")
-@click.option("--group", default="", help="The sandbox.  [default: all]")
+@click.option("--group", default="", help="Sandbox of the event.  [default: all]")
 @click.option("--boards", default="", help="JSON: a list of boards with their options.")
 @click.option("--replace", "replaces", is_flag=True, help="Replace the other boards by these.")
 @click.option("--announced", is_flag=True, help="Show the title in advance.")
-@click.option("--cancel", type=int, metavar="ID", help="Cancel an event.")
+@click.option("--cancel", type=int, metavar="ID", help="Cancel the event with this ID.")
 @click.option("--undo-end", is_flag=True, help="Undo the end of the tournament, within an hour.")
 @with_settings
 @as_json

@@ -21,8 +21,8 @@ from cw.hub.store.objects import ObjectStore
 
 @click.command()
 @click.argument("slug")
-@click.option("--out", "file", type=NEW_FILE, help="Output file.  [default: SLUG.zip]")
-@click.option("--replays", is_flag=True, help="Include all replays.")
+@click.option("--out", "file", type=NEW_FILE, help="Zip file to write.  [default: SLUG.zip]")
+@click.option("--replays", is_flag=True, help="Include the replays of all matches.")
 @with_settings
 @as_json
 def export(

@@ -60,7 +60,7 @@ def status(settings: HubSettings, slug: str, *, as_json: bool) -> None:
 @click.option(
     "--kind",
     type=click.Choice(get_args(GroupKind)),
-    help="Public ones win prizes.  [default: by name]",
+    help="Kind of the sandbox; public ones win prizes.  [default: by name]",
 )
 @with_settings
 @as_json
@@ -74,9 +74,11 @@ def add_sandbox(
 
 @click.command()
 @click.argument("slug")
-@click.option("--void", nargs=2, metavar="MATCH REASON", help="Cancel a match.")
-@click.option("--play-again", "again", metavar="MATCH", help="Play a match again.")
-@click.option("--void-round", nargs=2, metavar="SANDBOX REASON", help="Cancel its open round.")
+@click.option("--void", nargs=2, metavar="MATCH REASON", help="Cancel a match of an open round.")
+@click.option("--play-again", "again", metavar="MATCH", help="Play a match of an open round again.")
+@click.option(
+    "--void-round", nargs=2, metavar="SANDBOX REASON", help="Cancel the open round of a sandbox."
+)
 @with_settings
 @as_json
 def rounds(

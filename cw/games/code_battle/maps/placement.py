@@ -1,4 +1,4 @@
-"""Steps 1 and 2 of making a map (rule book, "Maps"): cores and nodes.
+"""Steps 1 and 2 of making a map: cores and nodes.
 
 Tiles are numbered row * cols + col; d2 is the squared distance on the torus.
 """

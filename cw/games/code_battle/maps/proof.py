@@ -88,7 +88,7 @@ def prove_ways(
                 )
     for slot, own_lengths in enumerate(lengths_by_slot):
         if own_lengths != lengths_by_slot[0]:
-            raise UsageError(f"slot {slot} has other ways to the energy nodes than slot 0")
+            raise UsageError(f"slot {slot} has other path lengths to the energy nodes than slot 0")
 
 
 def not_symmetric(tile: RowCol) -> UsageError:

@@ -1,4 +1,4 @@
-"""Steps 3 to 5 of making a map (rule book, "Maps"): grow walls, connect, reach the density.
+"""Steps 3 to 5 of making a map: grow walls, connect, reach the density.
 
 Tiles are numbered row * cols + col. Every change applies to whole orbits, so the map stays
 symmetric at every step.

@@ -48,7 +48,7 @@ class CodeBattle:
     def check(self, state: State, player: Player, action: Moves) -> None:
         """Raise IllegalAction, naming the first ignored entry and how many more there are."""
         if player not in self.to_move(state):
-            raise OutOfTurn(f"slot {player} is not asked now")
+            raise OutOfTurn(f"slot {player} is not to move now")
         if not isinstance(action, list):
             raise IllegalAction(f"moves must be a list, not {short(action)}")
         _, wrong = read_orders(state, int(player), action)

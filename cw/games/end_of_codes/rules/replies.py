@@ -152,7 +152,7 @@ def check_creature(place: str, sender: Sender, creature: int) -> None:
         note = f"{place}: there is no creature {short(creature)}"
         raise WrongReply("invalid_creatureid", note, "illegal", actual=creature)
     if state.owners[row] != userid:
-        note = f"{place}: creature {creature} is that of player {state.owners[row]}, not yours"
+        note = f"{place}: creature {creature} belongs to player {state.owners[row]}"
         raise WrongReply("intent_not_own_creature", note, "illegal", actual=creature)
     if state.hp[row] <= 0:
         note = f"{place}: creature {creature} is dead"

@@ -1,4 +1,4 @@
-"""The built-in strategies of End of Codes (rule book, "Strategies")."""
+"""The built-in strategies of End of Codes (docs/strategies.md)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Idle(PlayerStrategy):
 
 
 class Sample(PlayerStrategy):
-    """The prototype of a bot: attacks a random adjacent opponent, otherwise idles or moves."""
+    """The sample bot: attacks a random opponent next to it, otherwise idles or moves."""
 
     def act(self, view: State) -> Json:
         """Return a reply in which each own living creature decides for itself."""

@@ -84,7 +84,7 @@ class TestProof:
         cores = [[tile] for tile in symmetry.images((5, 5))]
         with pytest.raises(UsageError) as refused:
             prove_ways(symmetry, [], [(5, 8)], cores)
-        assert str(refused.value) == "slot 1 has other ways to the energy nodes than slot 0"
+        assert str(refused.value) == "slot 1 has other path lengths to the energy nodes than slot 0"
         prove_ways(symmetry, [], symmetry.images((5, 8)), cores)
 
     def test_two_things_on_one_tile(self, arena_map: Map) -> None:

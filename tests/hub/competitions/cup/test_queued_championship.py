@@ -347,7 +347,7 @@ class TestParcels:
 
     def test_a_command_names_no_file_of_the_worker(self, tmp_path: Path) -> None:
         spying = BotSpec("ann", "exec", "cat /etc/passwd")
-        with pytest.raises(UsageError, match="outside of the folder"):
+        with pytest.raises(UsageError, match="outside the folder"):
             placed(spying, tmp_path)
 
     @ON_SQLITE

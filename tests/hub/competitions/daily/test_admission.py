@@ -149,7 +149,7 @@ def deaf_port() -> Iterator[int]:
         yield deaf.getsockname()[1]
 
 
-NOWHERE = "The host name {host} has no address that bots may have here."
+NOWHERE = "The host name {host} has no address that bots may use here."
 
 
 def test_who_cannot_be_reached_is_told_why(

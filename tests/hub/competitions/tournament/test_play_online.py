@@ -207,7 +207,7 @@ def test_a_team_plays_with_its_own_bot(hub: Site) -> None:
         assert [one["name"] for one in document["players"]] == ["Alpha", "you"]
         again = alpha.send_form("/games/hexagon/matches", OWN)
         assert again.status_code == 503
-        assert "Alpha plays online already: end that match first" in words_of(again)
+        assert "Alpha is already playing online: end that match first" in words_of(again)
         alpha.send_form(part(address, "resign"), {})
         wait(lambda: "DELETE" in record.methods())
         document = document_once(alpha, address, lambda content: content["live"]["over"])
