@@ -90,7 +90,7 @@ def test_ties_count_half() -> None:
 
 
 def test_seats_that_are_not_there_are_refused() -> None:
-    with pytest.raises(UsageError, match="no seats for 3 bots"):
+    with pytest.raises(UsageError, match="too few for 3 bots"):
         line_up("a=builtin:still", players=2)
     with pytest.raises(UsageError, match="hexagon needs exactly 2 bots; you gave 3"):
         read_line_up("hexagon", ("builtin:greedy", "builtin:random"), 3)

@@ -45,7 +45,7 @@ def test_numbers_are_whole_if_all_of_them_is_written_so(tmp_path: Path) -> None:
         (EXAMPLE.replace("= 9", f"= {'9' * 9000}"), "line 4: a number may have at most 20 digits"),
         (EXAMPLE.replace("= 4", "= 10"), "start of .depth. must be from low to high"),
         (EXAMPLE.replace("= 2", "= 0"), "step of .depth. must be above 0"),
-        (EXAMPLE.replace("= 2", "= 20"), "step of .depth. must be above 0, and at most"),
+        (EXAMPLE.replace("= 2", "= 20"), "step of .depth. must be above 0 and at most"),
     ],
 )
 def test_what_is_no_number_is_refused(tmp_path: Path, text: str | bytes, message: str) -> None:

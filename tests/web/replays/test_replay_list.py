@@ -310,5 +310,5 @@ class TestPictures:
         for file in (first, first, second, first, third, first, second):
             pictures.find(file, dark=False)
         assert len(painted) == 4
-        with pictures._painting, pytest.raises(CapacityError, match="being painted"):
+        with pictures._painting, pytest.raises(CapacityError, match="drawing other pictures"):
             pictures.find(first, dark=False)

@@ -164,7 +164,7 @@ def test_the_bot_is_asked_again_as_it_is_now(workshop: Workshop) -> None:
     assert answer["after"] == {"type": "walk", "direction": [0, -1]}
     assert answer["changed"]
     assert "again" in answer["stderr"]
-    assert "asked nothing" in asked_again(workshop, 4000)["trouble"]
+    assert "nothing to answer" in asked_again(workshop, 4000)["trouble"]
 
 
 @pytest.mark.usefixtures("patient_painters")

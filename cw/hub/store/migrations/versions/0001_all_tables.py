@@ -26,11 +26,11 @@ KEEP_AUDIT = {
         """,
     ],
 }
-"""By database, the triggers that refuse changes to rows of the audit."""
+"""What makes the database itself refuse to change a row of the audit."""
 
 
 def upgrade() -> None:
-    """Create all tables."""
+    """Go on from the revision before."""
     op.create_table(
         "competitions",
         sa.Column("id", sa.Integer(), nullable=False),

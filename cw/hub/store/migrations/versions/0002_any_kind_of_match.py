@@ -1,4 +1,4 @@
-"""Open the set of match kinds: a new format brings its own."""
+"""Matches of any kind: a format that is added brings a kind of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULE: Final = (
 
 
 def upgrade() -> None:
-    """Allow any text as a kind, and name cups and tournaments after their format."""
+    """Let a kind be any text, and name cups and tournaments after their format."""
     if op.get_context().dialect.name == "sqlite":
         forget_rule_of_sqlite()
     else:
@@ -28,7 +28,7 @@ def upgrade() -> None:
 
 
 def forget_rule_of_sqlite() -> None:
-    """Edit the constraint out of the schema text, as SQLite recommends: rows stay in place."""
+    """Take the rule out of the text of the table, as SQLite recommends: its rows stay in place."""
     connection = op.get_bind()
     sql = connection.scalar(text("SELECT sql FROM sqlite_master WHERE name = 'matches'"))
     before, rule, after = sql.partition(RULE)

@@ -1,4 +1,4 @@
-"""A planned match keeps the old address of a bot whose address changes."""
+"""A match that is planned keeps the address of a bot that gets another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protection of accounts: mail counts per address, and known places of log-ins."""
+"""What keeps strangers from an account: mails by address, and places where it was entered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Add the counts of mails and the places from which people have logged in."""
+    """Count mails by address, and know from where people have logged in."""
     op.create_table(
         "mail_counts",
         sa.Column("address", sa.String(64), nullable=False),

@@ -1,4 +1,4 @@
-"""Event counts of processes; tournaments can no longer switch the sandbox off."""
+"""Counts of what processes have met, and no tournament whose host lifts the sandbox."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Add the table of counts, and sandbox the programs of all tournaments."""
+    """Add the table of counts, and let programs of all tournaments run in the sandbox."""
     op.create_table(
         "counts",
         sa.Column("name", sa.String(length=40), nullable=False),
@@ -21,7 +21,7 @@ def upgrade() -> None:
 
 
 def sandbox_programs() -> None:
-    """Remove the setting by which programs ran without bubblewrap."""
+    """Take the word out of settings by which programs were run without bubblewrap."""
     competitions = sa.table(
         "competitions", sa.column("id"), sa.column("format"), sa.column("settings", sa.JSON)
     )

@@ -1,4 +1,4 @@
-"""Heartbeats of processes, named timestamps of the site, and queued mails."""
+"""Processes that say that they live, moments that the site notes, and mails that wait."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def upgrade() -> None:
 
 
 def add_mails() -> None:
-    """Add the table of mails, queued or sent."""
+    """Add the table of mails that are to be sent, or were."""
     op.create_table(
         "mails",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True),

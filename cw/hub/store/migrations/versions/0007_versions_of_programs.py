@@ -1,4 +1,4 @@
-"""Descriptions of program versions, and which version played in a match."""
+"""Versions of programs say what they are, and matches which of them played."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add the description of versions, their activations, and the version in each seat."""
+    """Add what is known of versions, when each was made to play, and which one sat at a slot."""
     for name, length in (("language", 16), ("note", 120)):
         column = sa.Column(name, sa.String(length), nullable=False, server_default=sa.text("''"))
         op.add_column("bot_versions", column)

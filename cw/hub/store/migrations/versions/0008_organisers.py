@@ -1,4 +1,4 @@
-"""Competitions get a text, a time zone and hosts; teams get members and invitations."""
+"""Competitions have a text, a time zone and hosts; teams have members and come by invitation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0007"
 
 
 def upgrade() -> None:
-    """Add the columns and tables of hosts, members, invitations and guests."""
+    """Add what a competition says of itself, who leads it, and how teams come to it."""
     for name, length, default in (("description", None, ""), ("zone", 64, "UTC")):
         kind = sa.String(length) if length else sa.Text()
         column = sa.Column(name, kind, nullable=False, server_default=sa.text(f"'{default}'"))
@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def add_hosts() -> None:
-    """Add the table of the hosts of competitions."""
+    """Add the table of the people who lead a competition."""
     op.create_table(
         "competition_hosts",
         sa.Column("competition_id", sa.Integer(), nullable=False),
@@ -38,7 +38,7 @@ def add_hosts() -> None:
 
 
 def add_members() -> None:
-    """Add the table of team members."""
+    """Add the table of the people of a team."""
     op.create_table(
         "team_members",
         sa.Column("competition_id", sa.Integer(), nullable=False),
@@ -56,7 +56,7 @@ def add_members() -> None:
 
 
 def add_invitations() -> None:
-    """Add the table of invitation links."""
+    """Add the table of the links by which people come to a competition."""
     op.create_table(
         "invitations",
         sa.Column("competition_id", sa.Integer(), nullable=False),
@@ -72,7 +72,7 @@ def add_invitations() -> None:
 
 
 def add_guests() -> None:
-    """Add the table of addresses imported by a host."""
+    """Add the table of the addresses that a host has imported."""
     op.create_table(
         "guests",
         sa.Column("competition_id", sa.Integer(), nullable=False),
@@ -87,6 +87,6 @@ def add_guests() -> None:
 def reference(
     table: str, column: str, other: str, ondelete: str | None = None
 ) -> sa.ForeignKeyConstraint:
-    """Return a foreign key from a column to another table."""
+    """Return the constraint that a column names a row of another table."""
     name = op.f(f"fk_{table}_{column}_{other}")
     return sa.ForeignKeyConstraint([column], [f"{other}.id"], name=name, ondelete=ondelete)

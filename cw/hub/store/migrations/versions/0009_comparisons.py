@@ -1,4 +1,4 @@
-"""Comparisons of program versions."""
+"""Comparisons of versions of programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mails about bots, and the setting to receive them."""
+"""Mails about bots, and whether somebody wants them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0009"
 
 
 def upgrade() -> None:
-    """Add the bot of a mail, and its owner's setting."""
+    """Add the bot of a mail, and the wish of its owner."""
     yes = sa.true()
     op.add_column("users", sa.Column("bot_mails", sa.Boolean(), nullable=False, server_default=yes))
     with op.batch_alter_table("mails") as mails:

@@ -1,4 +1,4 @@
-"""Drafts of programs written in the workshop."""
+"""Drafts of programs that are written in the workshop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker tasks on drafts: runs, questions, series and checks."""
+"""What workers do with drafts: runs, questions, series and checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BIG_KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Add the tables of tasks, and of the pieces of their reports."""
+    """Add the tables of tasks, and of the pieces of what they tell."""
     op.create_table(
         "workshop_tasks",
         sa.Column("id", BIG_KEY, nullable=False),

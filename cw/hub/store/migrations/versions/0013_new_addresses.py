@@ -1,4 +1,4 @@
-"""Links that prove a new address of an account, and mails to such addresses."""
+"""Links that prove an address which an account does not have yet, and mails to such addresses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ down_revision = "0012"
 
 
 def upgrade() -> None:
-    """Add the address that a ticket proves, and the address that a mail goes to."""
+    """Add the address that a ticket proves, and the one that a mail goes to."""
     for table in ("tickets", "mails"):
         op.add_column(table, sa.Column("email", sa.String(length=254), nullable=True))

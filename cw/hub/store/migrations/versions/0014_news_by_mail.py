@@ -1,4 +1,4 @@
-"""News by mail: announcements of hosts, and digests."""
+"""News by mail: what hosts announce, and digests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0013"
 
 
 def upgrade() -> None:
-    """Add the news settings of people, and the news in mails."""
+    """Add which news people want, and what mails tell of them."""
     yes = sa.true()
     column = "host_mails"
     op.add_column("users", sa.Column(column, sa.Boolean(), nullable=False, server_default=yes))

@@ -1,4 +1,4 @@
-"""Pictures of competitions, and personal limits."""
+"""Pictures of competitions, and limits of one person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0014"
 
 
 def upgrade() -> None:
-    """Add the picture of a competition, and the table of personal limits."""
+    """Add the picture of a competition, and the table of limits that are others for a person."""
     op.add_column("competitions", sa.Column("picture", sa.String(64), nullable=True))
     op.create_table(
         "personal_limits",

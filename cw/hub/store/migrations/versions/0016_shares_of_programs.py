@@ -1,4 +1,4 @@
-"""Fair shares of program slots: waiting and running checks, and what started last."""
+"""Shares of the places in which programs run: checks that wait or run, and what was begun last."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0015"
 
 
 def upgrade() -> None:
-    """Add the tables of program checks, and of what started last."""
+    """Add the tables of checks of programs, and of what was begun last."""
     op.create_table(
         "program_checks",
         sa.Column("bot_id", sa.Integer(), nullable=False),
