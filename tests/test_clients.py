@@ -167,7 +167,7 @@ def test_a_client_brings_its_opponent(serve: Serve) -> None:
     ("team", "against", "says"),
     [
         pytest.param(
-            "alice", "gredy", "there is no 'gredy'; there are:", marks=pytest.mark.thorough
+            "alice", "gredy", "there is no 'gredy'; choose one of:", marks=pytest.mark.thorough
         ),
         ("greedy", "greedy", "cannot both be greedy"),
     ],

@@ -108,6 +108,11 @@ class HubCommands(LazyGroup):
         refuse_without_extra("cw hub")
         return super().list_commands(ctx)
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; raise UsageError if the extra is missing."""
+        refuse_without_extra("cw hub")
+        return super().get_command(ctx, cmd_name)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; raise Failure, shown as one line, if the database does not answer."""
         try:
