@@ -76,7 +76,9 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     button = region.get_by_role("button")
     monkeypatch.setattr(replay_folder, "MOST_FILES", 0)
     button.click()
-    expect(region.get_by_role("status")).to_contain_text("The server refused it: this server's replay folder is full")
+    expect(region.get_by_role("status")).to_contain_text(
+        "The server refused it: this server's replay folder is full"
+    )
     assert serious(page) == []
     monkeypatch.undo()
     button.click()
