@@ -15,7 +15,7 @@ from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.in_process import InProcessSeat
 from cw.arena.seats.lines import LineSeat, more_severe
 from cw.arena.seats.wrappers import ASKED_IN, ImpatientSeat
-from cw.arena.transports.stdio import StdioBot
+from cw.arena.transports.stdio import LINE_CAP, StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Ignore, LineMessage, Query, QueryLimits, Reply
 
@@ -84,9 +84,10 @@ def test_an_answer_counts_whatever_came_before_it(tmp_path: Path) -> None:
         seat = await seated(tmp_path, CHATTERS, kind)
         try:
             if seconds == SOON:
-                # However long it takes to start, such lines have come when its time begins.
+                # However long it takes to start, such lines have come when its time begins: as many
+                # bytes as are read before somebody wants a line.
                 assert await seat.bot.send(b"go", PATIENCE) is None
-                while seat.bot.received < 70_000:
+                while seat.bot.received <= LINE_CAP:
                     await asyncio.sleep(0.01)
             return await seat.ask(query(b"go", only_go, seconds, numbered=True), lambda: None)
         finally:
