@@ -19,6 +19,9 @@ from tests.ports import free_port
 SMALLEST_GAME = ("0,0,top", "0,0,right", "0,0,bottom", "0,0,left")
 """On a board of one square: player 2 closes it."""
 
+MOST_LOOKS = 2000
+"""Looks at a headline that is awaited, each after a twentieth of a second."""
+
 
 def headline(page: Page) -> Locator:
     return page.get_by_role("heading", level=1)
@@ -43,9 +46,12 @@ def open_and_stop(watcher: Watcher, address: str) -> Page:
 
 def ask_until(page: Page, words: str) -> None:
     """Let a clock that stands still go on, a little at a time, until this is the headline."""
-    while headline(page).inner_text() != words:
+    for _ in range(MOST_LOOKS):
+        if headline(page).inner_text() == words:
+            return
         page.clock.run_for(20)
         page.wait_for_timeout(50)
+    pytest.fail(f"no headline {words!r}: {headline(page).inner_text()!r}")
 
 
 # Waiting
