@@ -82,7 +82,7 @@ def test_tests_run_in_the_random_order_of_a_seed(tmp_path: Path) -> None:
 
 def test_what_has_passed_before_is_left_out(tmp_path: Path) -> None:
     failing = SEVERAL + "\ndef test_failing(): assert 0"
-    run(tmp_path, failing, "--passed-to", "passed", "-n", "2", "-k", "1 or failing")
+    run(tmp_path, failing, "--passed-to", "passed", "-n", "2", "-k", "test_1 or failing")
     again = re.findall(r"::(\w+)", run(tmp_path, failing, "-v", "--passed", "passed"))
     assert {*again} == {f"test_{n}" for n in range(20) if "1" not in str(n)} | {"test_failing"}
 
