@@ -396,7 +396,7 @@ def test_the_bot_is_asked_again_as_it_is_now(site: Site) -> None:
         assert answer["before"] == {"type": "walk", "direction": [0, 1]}
         assert answer["after"] == {"type": "walk", "direction": [0, -1]}
         assert "again" in answer["stderr"]
-        assert "asked nothing" in ann.asked_again(4000)["trouble"]
+        assert "nothing to answer" in ann.asked_again(4000)["trouble"]
 
 
 def test_a_check_says_what_to_do(site: Site) -> None:
