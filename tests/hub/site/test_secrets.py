@@ -7,6 +7,7 @@ import io
 import json
 import logging
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
@@ -89,6 +90,7 @@ class RotatingBot(SecretBot):
         self.old = ""
         self.claim = Event()
         """Set once the match has noted progress after the rotation."""
+        self.refusals = 0
 
     def turn(self, exchange: Exchange) -> None:
         if exchange.headers["X-ACB-Turn"] == "3" and not self.old:
@@ -98,8 +100,11 @@ class RotatingBot(SecretBot):
         super().turn(exchange)
 
     def refuse(self, exchange: Exchange) -> None:
-        # Ten refusals in a row would end it: the new secret is taken first.
+        # Ten refusals in a row would end it: the new secret is taken first, and reaches the player
+        # a moment later.
         assert self.claim.wait(60)
+        time.sleep(0.05 * 2**self.refusals)
+        self.refusals += 1
         exchange.say(401)
 
 
