@@ -79,15 +79,15 @@ sbom: $(BIN)/python
 
 # A hub of several processes plays, while all that plays and keeps its matches falls again and again.
 campaign: $(TEST_READY)
-	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak/test_fault_campaign.py
+	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO hub/tests/soak/test_fault_campaign.py
 
-# What deploy/compose.yaml starts, without an engine, up to a replay in the browser.
+# What hub/deploy/compose.yaml starts, without an engine, up to a replay in the browser.
 composed: $(TEST_READY)
-	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 tests/soak/test_compose.py
+	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 hub/tests/soak/test_compose.py
 
 # Each part of a hub is killed and hung, each disk filled, each key replaced; the hub is restored elsewhere. GAMEDAY is the report.
 gameday: $(TEST_READY)
-	$(BIN)/python -m tests.soak.gameday $(GAMEDAY)
+	$(BIN)/python -m hub.tests.soak.gameday $(GAMEDAY)
 	@cat $(GAMEDAY)
 
 # What takes too long for each change: all random games, all screens, and the hub under fire; about two hours.
@@ -95,7 +95,7 @@ soak: export CW_MATCHES ?= 10000
 soak: $(TEST_READY)
 	CW_GAMES=10000 $(BIN)/python -m pytest -n auto tests/games -k agree_with_the_reference
 	CW_ALL_SCREENS=1 CW_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n auto tests/browser
-	CW_THOROUGH=1 CW_FORM_CASES=20000 $(BIN)/python -m pytest -n auto tests/hub/site/test_pages_fuzzed.py
+	CW_THOROUGH=1 CW_FORM_CASES=20000 $(BIN)/python -m pytest -n auto hub/tests/site/test_pages_fuzzed.py
 	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak
 
 # ENGINE is podman or docker.
@@ -105,7 +105,7 @@ engine:
 
 # The image of all roles of a hub.
 hub-image: engine
-	$(ENGINE) build -f deploy/Containerfile -t circuit-wars .
+	$(ENGINE) build -f hub/deploy/Containerfile -t circuit-wars .
 
 # An image for each kit that is a web service.
 kit-images: engine $(TEST_READY)

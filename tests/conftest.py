@@ -21,7 +21,7 @@ from cw.web.settings import SiteSettings
 from tests import patience, routes
 from tests.chance import Chance
 from tests.effort import amount
-from tests.hub import services
+from hub.tests import services
 from tests.passed import Passed
 from tests.tools import not_tried
 from tests.typed import Terminal, opened_terminal

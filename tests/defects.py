@@ -21,7 +21,7 @@ from shutil import copy2
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = (ROOT / "tests/defects.toml", ROOT / "tests/hub/defects.toml")
+FILES = (ROOT / "tests/defects.toml", ROOT / "hub/tests/defects.toml")
 
 SLOWEST = 900
 """Seconds after which tests that do not end have found something."""

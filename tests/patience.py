@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 SECONDS: Final = 60.0
 PROGRAM: Final = (sys.executable, __file__)
 PLAYER: Final = (*PROGRAM, "hub", "player")
-PLAYERS: Final = "cw.hub.players.connections"
+PLAYERS: Final = "cw_hub.players.connections"
 """The module that starts the players of a hub: they are programs of their own."""
 
 Change: TypeAlias = Callable[[object, str, Any], None]
@@ -38,7 +38,7 @@ FOR_PAINTERS: Final[Mapping[str, Sequence[str]]] = {
     "cw.games.paint.checks": ("TURN",),
 }
 """What is awaited to its end where a line of Paint is not as it should be."""
-FOR_HUBS: Final[Mapping[str, Sequence[str]]] = {"cw.hub.operation.threads": ("LAST_WORDS",)}
+FOR_HUBS: Final[Mapping[str, Sequence[str]]] = {"cw_hub.operation.threads": ("LAST_WORDS",)}
 """What a process of a hub has time for that is told to end."""
 
 

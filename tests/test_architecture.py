@@ -44,17 +44,17 @@ LAYERS = (
     ("cw.championship",),
     ("cw.workshop",),
     ("cw.web",),
-    ("cw.hub.clock", "cw.hub.origin", "cw.hub.players"),
-    ("cw.hub.store",),
-    ("cw.hub.operation",),
-    ("cw.hub.pages",),
-    ("cw.hub.accounts",),
-    ("cw.hub.bots",),
-    ("cw.hub.matches",),
-    ("cw.hub.api",),
-    ("cw.hub.competitions",),
-    ("cw.hub.competitions.*",),
-    ("cw.hub.site", "cw.hub"),
+    ("cw_hub.clock", "cw_hub.origin", "cw_hub.players"),
+    ("cw_hub.store",),
+    ("cw_hub.operation",),
+    ("cw_hub.pages",),
+    ("cw_hub.accounts",),
+    ("cw_hub.bots",),
+    ("cw_hub.matches",),
+    ("cw_hub.api",),
+    ("cw_hub.competitions",),
+    ("cw_hub.competitions.*",),
+    ("cw_hub.site", "cw_hub"),
     ("cw.cli", "cw.notebook"),
     ("cw.__main__", "cw.game_server"),
 )
@@ -62,7 +62,7 @@ LAYERS = (
 
 PACKAGES = frozenset(package for layer in LAYERS for package in layer)
 
-FAMILIES = ("cw.games", "cw.hub.competitions")
+FAMILIES = ("cw.games", "cw_hub.competitions")
 """Where each folder is a package of its own, on the layer `FAMILY.*`: games and formats."""
 
 FOLDERS = frozenset(
@@ -238,11 +238,11 @@ def test_rules_and_league_draw_from_a_seeded_random_alone() -> None:
 
 
 def test_pages_of_the_hub_ask_verbs_and_never_a_table_or_the_queue() -> None:
-    forbidden = {"celery", "kombu", "sqlalchemy", "cw.hub.store.tables"}
+    forbidden = {"celery", "kombu", "sqlalchemy", "cw_hub.store.tables"}
     offenders = {
         module: targets
         for module in SOURCES
-        if module.startswith("cw.hub.") and "flask" in libraries(module)
+        if module.startswith("cw_hub.") and "flask" in libraries(module)
         if (targets := (libraries(module) | imported(module)) & forbidden)
     }
     assert not offenders
@@ -252,9 +252,9 @@ def test_the_hub_is_imported_by_its_commands_alone() -> None:
     offenders = [
         f"{module} imports {target}"
         for module in SOURCES
-        if not module.startswith(("cw.hub", "cw.cli.hub."))
+        if not module.startswith(("cw_hub", "cw_hub.cli."))
         for target in own(module)
-        if f"{target}.".startswith("cw.hub.")
+        if f"{target}.".startswith("cw_hub.")
     ]
     assert not offenders
 
@@ -264,7 +264,7 @@ def test_no_module_hides_one_of_the_standard_library() -> None:
     assert not names & sys.stdlib_module_names
 
 
-FORMATS = "cw.hub.competitions"
+FORMATS = "cw_hub.competitions"
 """Where each folder is a format."""
 
 FORMAT_NAMES = sorted(
@@ -273,13 +273,13 @@ FORMAT_NAMES = sorted(
     if folder.startswith(f"{FORMATS}.") and folder.count(".") == FORMATS.count(".") + 1
 )
 
-KNOWS_FORMATS = ("cw.hub.site.formats", "cw.hub.site.demo", "cw.hub.store.migrations")
+KNOWS_FORMATS = ("cw_hub.site.formats", "cw_hub.site.demo", "cw_hub.store.migrations")
 """What may name formats: the list of them, the demonstration, and migrations."""
 
 
 def belongs_to(module: str, name: str) -> bool:
     """Return whether a module is part of a format, or of the commands that a format has."""
-    return f"{module}.".startswith((f"{FORMATS}.{name}.", f"cw.cli.hub.{name}."))
+    return f"{module}.".startswith((f"{FORMATS}.{name}.", f"cw_hub.cli.{name}."))
 
 
 def outside_formats() -> Iterator[str]:
@@ -318,7 +318,7 @@ def test_nothing_outside_a_format_asks_which_kind_a_match_is() -> None:
     offenders = [
         f"{module} compares with {word!r}"
         for module in outside_formats()
-        if module.startswith(("cw.hub", "cw.cli.hub"))
+        if module.startswith(("cw_hub", "cw_hub.cli"))
         for word in words_compared(tree_of(module))
         if word in FORMAT_NAMES
     ]

@@ -21,7 +21,7 @@ SCHEMAS = {
     "github-issue-forms": [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/idea.yml"],
     "dependabot": [".github/dependabot.yml"],
     "citation-file-format": ["CITATION.cff"],
-    "compose-spec": ["deploy/compose.yaml"],
+    "compose-spec": ["hub/deploy/compose.yaml"],
 }
 MOST_OF_A_WHEEL = 6_000_000
 PATIENCE = 600.0

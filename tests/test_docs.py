@@ -15,8 +15,8 @@ from cw.game import Board
 from cw.games.circuit_wars.protocol import REGISTRATION_ERRORS, STATUS
 from cw.games.registry import GAMES, load_strategies
 from cw.games.rules import FAULT_KINDS
-from cw.hub.operation.environment import setting_rows
-from cw.hub.operation.settings import HubSettings
+from cw_hub.operation.environment import setting_rows
+from cw_hub.operation.settings import HubSettings
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 
@@ -186,7 +186,7 @@ def test_every_requirement_is_pinned() -> None:
         assert re.search(rf"^{name}==", pinned, re.M), name
 
 
-FOR_PEOPLE = ("README.md", "docs/index.md", "docs/first-bot.md", "docs/hub.md")
+FOR_PEOPLE = ("README.md", "docs/index.md", "docs/first-bot.md", "hub/docs/index.md")
 
 
 @pytest.mark.parametrize("page", FOR_PEOPLE)

@@ -16,7 +16,7 @@ from cw.cli import main
 from cw.documents.toml import parse_toml
 from cw.game import Board
 from cw.games.registry import load_game
-from cw.hub.competitions.tournament.config import LARGEST_FILE, read_config
+from cw_hub.competitions.tournament.config import LARGEST_FILE, read_config
 from cw.lab.parameters import read_parameters
 from tests.test_docs import ROOT
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bench.strangers_files import KINDS, PAGE, Kind
+from hub.bench.strangers_files import KINDS, PAGE, Kind
 from cw.arena.bot_names import named_after_file
 from cw.arena.bots import LONGEST_COMMAND, read_bot, split_command
 from cw.arena.exceptions import exceptions
@@ -23,16 +23,16 @@ from cw.errors import ArenaError
 from cw.games.code_battle.maps.map_file import decode_map
 from cw.games.end_of_codes.answers import strict_json
 from cw.games.wire import read_json
-from cw.hub.accounts.forms import is_email
-from cw.hub.bots.versions.comparing import compare
-from cw.hub.competitions import description
-from cw.hub.competitions.tournament.config import team_lines
-from cw.hub.competitions.tournament.host.forms import read_boards
-from cw.hub.competitions.tournament.people.invitations import guests_of
-from cw.hub.competitions.tournament.teams.machines import read_ssh_key
-from cw.hub.operation.health.logs import masked
-from cw.hub.pages import names
-from cw.hub.players import packages
+from cw_hub.accounts.forms import is_email
+from cw_hub.bots.versions.comparing import compare
+from cw_hub.competitions import description
+from cw_hub.competitions.tournament.config import team_lines
+from cw_hub.competitions.tournament.host.forms import read_boards
+from cw_hub.competitions.tournament.people.invitations import guests_of
+from cw_hub.competitions.tournament.teams.machines import read_ssh_key
+from cw_hub.operation.health.logs import masked
+from cw_hub.pages import names
+from cw_hub.players import packages
 from cw.replays.document import decode as decode_replay
 from cw.visible import visible
 from cw.workshop.marks import marks_in
@@ -209,7 +209,7 @@ def test_the_worst_file_of_each_kind_is_read_in_proportion(kind: Kind) -> None:
 def test_the_documentation_lists_these_kinds_with_their_bounds() -> None:
     text = PAGE.read_text("utf-8")
     missing = [kind.name for kind in KINDS if f"| {' | '.join(kind.row())} |" not in text]
-    assert missing == [], "call `python -m bench.strangers_files --write`"
+    assert missing == [], "call `python -m hub.bench.strangers_files --write`"
 
 
 # Patterns

@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from cw.cli import main
-from cw.hub.operation.environment import declared, variable
+from cw_hub.operation.environment import declared, variable
 from tests.tools import MAKE
 from tests.typed import Terminal, Typed, parts, typed
 
 PARTS = parts("README.md")
-DEPLOYING = parts("docs/deploy.md")["In short"]
+DEPLOYING = parts("hub/docs/deploy.md")["In short"]
 DEPLOYED = re.findall(r"^    (?:CW_\w+=\S+ )*cw ((?:\S+ )*\S+)(?:  .*)?$", DEPLOYING, re.M)
 
 

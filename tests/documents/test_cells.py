@@ -11,7 +11,7 @@ import pytest
 
 from cw.championship import spreadsheets
 from cw.documents.cells import harmless
-from cw.hub.competitions.tournament.host import export
+from cw_hub.competitions.tournament.host import export
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 NAMES = ("=1", "x;=HYPERLINK(1);y", "x;;=1", "x\t=1", "x,=1", 'x;"=1+1";y', '";"=1', "x; \u3000@a")

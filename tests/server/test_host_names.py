@@ -10,7 +10,7 @@ import pytest
 
 from cw.errors import UsageError
 from cw.server.names import HostNames, read_name
-from tests.attacks.strangers import FOREIGN, OWN
+from hub.tests.attacks.strangers import FOREIGN, OWN
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "Host: "

@@ -73,7 +73,7 @@ NOT_HELD: Final = "NOT LIMITED"
 
 ADVICE: Final = (
     "let it use control groups: in a systemd unit, set Delegate=cpu memory pids, as in"
-    " deploy/systemd; in a container, make /sys/fs/cgroup writable (docs/sandbox.md)"
+    " hub/deploy/systemd; in a container, make /sys/fs/cgroup writable (docs/sandbox.md)"
 )
 """How to get memory and processor limited."""
 

@@ -1,0 +1,74 @@
+"""Changes of e-mail address: requested on the Settings page, confirmed by a link sent to it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw_hub.accounts import forms, people, profiles
+from cw_hub.accounts.access.actor import actor, player, players_only
+from cw_hub.accounts.pages import (
+    LINK_EXPIRED,
+    expired,
+    go,
+    is_open,
+    is_password,
+    note,
+    send_soon,
+)
+from cw_hub.accounts.pages import routes as account_routes
+from cw_hub.accounts.settings_pages import own_account, own_settings, show_with
+from cw_hub.accounts.settings_pages import routes as settings_routes
+from cw_hub.pages.limiter import note_done
+from cw_hub.pages.parts import notice
+from cw_hub.pages.request import resources
+
+routes: Final = (account_routes, settings_routes)
+"""The link is an account page, the form a settings page."""
+
+SENT: Final = "A link was sent to {email}: it becomes your address when you open it, within a day."
+"""The text is the same if somebody else has this address, so as not to reveal it."""
+THE_SAME: Final = "This is your address already"
+
+
+@settings_routes.post("/email")
+@players_only
+def change_email() -> ResponseReturnValue:
+    """Send a link to the new address if the password is right, and notify the old address."""
+    form, hub = forms.EmailForm(request.form), resources()
+    errors = {} if form.validate() else forms.first_errors(form)
+    own, account = own_settings(), own_account()
+    email = form.email.data or ""
+    if not errors and email == (own.email or "") and own.is_confirmed:
+        errors = {"email": THE_SAME}
+    if not errors and own.has_password and not is_password(account, form.password.data or ""):
+        errors = {"password": forms.WRONG_PASSWORD}
+    if errors:
+        return show_with(None, errors), 422
+    with hub.database.writing() as writing:
+        mails = profiles.ask_for_email(writing, hub.clock, player().user_id, email)
+    note_done()
+    for mail in mails:
+        send_soon(mail)
+    note("new address asked for", player().user_id)
+    notice(SENT.format(email=email))
+    return go(url_for("settings.page"))
+
+
+@account_routes.route("/email/<ticket>", methods=["GET", "POST"])
+def confirm_email(ticket: str) -> ResponseReturnValue:
+    """Change the address to the one that the link was sent to."""
+    hub = resources()
+    if request.method == "GET":
+        page = render_template("hub/accounts/verify.html")
+        return page if is_open("email", ticket) else expired(LINK_EXPIRED)
+    try:
+        with hub.database.writing() as writing:
+            user_id = profiles.change_email(writing, hub.clock, ticket)
+    except people.LinkExpired:
+        return expired(LINK_EXPIRED)
+    note("address changed", user_id)
+    notice("Your e-mail address was changed")
+    return go(url_for("settings.page" if actor().user else "account.login"))

@@ -1,0 +1,66 @@
+"""Where a request comes from: the browser, by a cookie of its own, and the network."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from secrets import token_urlsafe
+from typing import Final
+
+from flask import Response, after_this_request, current_app, request
+
+from cw_hub.accounts import places
+from cw_hub.pages.limiter import network
+from cw_hub.pages.request import one_reading, resources
+
+LASTS: Final = timedelta(days=365)
+"""How long a browser keeps the cookie."""
+
+COOKIE: Final = re.compile("[A-Za-z0-9_-]{22}")
+
+
+def cookie() -> str:
+    """Return the name of the cookie that identifies a browser."""
+    # Not `NAME-...`: the prefix of cookies that show that somebody is logged in.
+    return f"{current_app.config['SESSION_COOKIE_NAME']}_browser"
+
+
+def browser() -> str:
+    """Return the id of this browser, or "" if it is new."""
+    value = request.cookies.get(cookie(), "")
+    return value if COOKIE.fullmatch(value) else ""
+
+
+def remember_here(user_id: int) -> None:
+    """Remember this browser and its network as known places of a user who has just logged in."""
+    hub, mine = resources(), browser() or token_urlsafe(16)
+    secret = hub.secret_key
+    here = (places.key_of(secret, "browser", mine), places.key_of(secret, "network", network()))
+    with hub.database.writing() as writing:
+        places.remember(writing, hub.clock, user_id, here)
+
+    @after_this_request
+    def hold(answer: Response) -> Response:
+        answer.set_cookie(
+            cookie(),
+            mine,
+            max_age=LASTS,
+            secure=current_app.config["SESSION_COOKIE_SECURE"],
+            httponly=True,
+            samesite="Lax",
+        )
+        return answer
+
+
+def known_here(username: str) -> str:
+    """Return this browser, or else its network, if it is a known place of an account, or "".
+
+    One statement.
+    """
+    hub, mine = resources(), browser()
+    here = {places.key_of(hub.secret_key, "network", network()): f"network {network()}"}
+    if mine:
+        here = {places.key_of(hub.secret_key, "browser", mine): f"browser {mine}", **here}
+    with one_reading() as reading:
+        its = places.known_places(reading, hub.clock, username, here)
+    return next((words for place, words in here.items() if place in its), "")

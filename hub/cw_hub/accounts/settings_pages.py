@@ -1,0 +1,254 @@
+"""The Settings page: profile, picture, password and account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC
+from functools import lru_cache
+
+from flask import Blueprint, Flask, abort, current_app, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from werkzeug.datastructures import MultiDict
+from wtforms import Form
+
+from cw.errors import UsageError
+from cw_hub.accounts import deletion, forms, people, profiles
+from cw_hub.accounts.access import tickets, tokens
+from cw_hub.accounts.access.actor import enter, leave, player, players_only, players_only_json
+from cw_hub.accounts.access.tokens import NewToken
+from cw_hub.accounts.pages import go, is_password, must_confirm, note, passwords
+from cw_hub.accounts.pictures import uploads
+from cw_hub.pages.countries import COUNTRIES, folder_of_flags
+from cw_hub.pages.limiter import note_done
+from cw_hub.pages.parts import notice, show_once
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.security import LARGEST_PICTURE
+
+routes = Blueprint("settings", __name__, url_prefix="/settings")
+token_routes = Blueprint("tokens", __name__, url_prefix="/settings/tokens")
+
+
+def install(app: Flask, card: Callable[[int], Markup]) -> None:
+    """Set the card of a user shown at the top of the page, and install the picture reader."""
+    app.extensions["settings_card"] = card
+    uploads.install(app)
+
+
+@routes.get("")
+@players_only
+def page() -> ResponseReturnValue:
+    """Show the player's settings."""
+    return show_with(None, {})
+
+
+def values_of(settings: profiles.OwnSettings) -> MultiDict[str, str]:
+    """Return the settings as form values."""
+    return MultiDict(
+        {
+            "display_name": settings.profile.display_name or "",
+            "country": settings.profile.country or "",
+            "born": settings.born.isoformat() if settings.born else "",
+        }
+    )
+
+
+def show_with(token_form: forms.TokenForm | None, errors: dict[str, str]) -> str:
+    """Return the page with the current settings, a token form as filled in, and errors."""
+    settings = own_settings()
+    return show(settings, profile_form(values_of(settings)), errors, token_form)
+
+
+def own_settings() -> profiles.OwnSettings:
+    """Return the player's private settings."""
+    with one_reading() as reading:
+        return profiles.own_settings(reading, player().user_id)
+
+
+def profile_form(values: MultiDict[str, str]) -> forms.ProfileForm:
+    """Return the profile form; a date of birth after today is invalid."""
+    return forms.ProfileForm(values, today=resources().clock().astimezone(UTC).date())
+
+
+def show(
+    settings: profiles.OwnSettings,
+    form: forms.ProfileForm,
+    errors: dict[str, str],
+    token_form: forms.TokenForm | None = None,
+) -> str:
+    """Return the page with forms as they were filled in."""
+    with one_reading() as reading:
+        mine = tokens.of_user(reading, resources().clock, settings.profile.user_id)
+    return render_template(
+        "hub/accounts/settings.html",
+        own=settings,
+        card=current_app.extensions["settings_card"](settings.profile.user_id),
+        form=form,
+        errors=errors,
+        tokens=mine,
+        token_form=token_form or forms.TokenForm(data={"days": "30", "read": True}),
+        valid_for=forms.VALID_FOR,
+        options=country_options(form.country.data or ""),
+        countries=COUNTRIES,
+        flags=folder_of_flags(),
+        earliest=forms.EARLIEST_BIRTH,
+        change=forms.ChangePasswordForm(),
+        delete_form=forms.DeleteForm(),
+        github_form=forms.GitHubForm(),
+        email_form=forms.EmailForm(data={"email": request.form.get("email", "")}),
+        largest_picture=LARGEST_PICTURE,
+        no_picture=forms.NO_PICTURE,
+    )
+
+
+def country_options(chosen: str) -> Markup:
+    """Return the list of countries with one selected, by default the first entry."""
+    options = all_options()
+    if chosen in COUNTRIES:
+        options = options.replace(f'value="{chosen}"', f'value="{chosen}" selected', 1)
+    return Markup(options)  # noqa: S704 - a template of ours has made it
+
+
+@lru_cache
+def all_options() -> str:
+    """Return the list of countries, rendered once: it is most of the page."""
+    return render_template("hub/accounts/country_options.html", countries=COUNTRIES)
+
+
+@routes.post("")
+@players_only
+def save() -> ResponseReturnValue:
+    """Save display name, country and date of birth."""
+    form = profile_form(request.form)
+    if not form.validate():
+        return show(own_settings(), form, forms.first_errors(form)), 422
+    with resources().database.writing() as writing:
+        profiles.set_display_name(writing, player().user_id, form.display_name.data or None)
+        profiles.save_profile(writing, player().user_id, form.country.data or None, form.born_on())
+    notice("Your settings were saved")
+    return go(url_for("settings.page"))
+
+
+@routes.post("/avatar")
+@players_only
+def change_avatar() -> ResponseReturnValue:
+    """Set the player's picture."""
+    if must_confirm():
+        notice(forms.CONFIRM_FIRST, "bad")
+        return go(url_for("settings.page"))
+    try:
+        digest = uploads.keep_upload(str(player().user_id))
+    except UsageError as error:
+        notice(str(error), "bad")
+        return go(url_for("settings.page"))
+    with resources().database.writing() as writing:
+        profiles.set_avatar(writing, player().user_id, digest)
+    note_done()
+    notice("Your profile picture was changed")
+    return go(url_for("settings.page"))
+
+
+@routes.post("/mails")
+@players_only
+def want_mails() -> ResponseReturnValue:
+    """Save which news the player wants by mail."""
+    wanted = {"about_bots": "bots" in request.form, "from_hosts": "hosts" in request.form}
+    with resources().database.writing() as writing:
+        profiles.want_mails(writing, player().user_id, **wanted)
+    notice("Your settings were saved")
+    return go(url_for("settings.page"))
+
+
+@routes.post("/password")
+@players_only_json
+def change_password() -> ResponseReturnValue:
+    """Change the password, given the old one; other sessions and all links end."""
+    form = forms.ChangePasswordForm(request.form)
+    if not form.validate():
+        return refuse(form)
+    account = own_account()
+    if not is_password(account, form.old_password.data or ""):
+        return refuse(form, old_password=forms.WRONG_PASSWORD)
+    hub = resources()
+    hashed = passwords().hash(form.password.data or "")
+    remembered = player().label == tickets.REMEMBERED
+    try:
+        with hub.database.writing() as writing:
+            ticket = people.change_password(
+                writing, hub.clock, account, hashed, remembered=remembered
+            )
+    except people.Refused:
+        return refuse(form, old_password=forms.WRONG_PASSWORD)
+    enter(ticket, remembered=remembered)
+    note("password changed", account.user_id)
+    notice("Your password was changed successfully")
+    return {"next": url_for("settings.page")}
+
+
+@routes.post("/delete")
+@players_only_json
+def delete() -> ResponseReturnValue:
+    """Delete the account, given its password."""
+    form = forms.DeleteForm(request.form)
+    account = own_account()
+    if not is_password(account, form.password.data or ""):
+        return refuse(form, password=forms.WRONG_PASSWORD)
+    hub = resources()
+    try:
+        with hub.database.writing() as writing:
+            deletion.delete_account(writing, hub.clock, account)
+    except people.Refused:
+        return refuse(form, password=forms.WRONG_PASSWORD)
+    leave()
+    note("account deleted", account.user_id)
+    notice("Your account was deleted")
+    return {"next": url_for("ranking.page")}
+
+
+def own_account() -> people.Account:
+    """Return the account of the player, with the hash of its password."""
+    with one_reading() as reading:
+        account = people.find_account_of(reading, player().user_id)
+    if account is None:
+        raise people.NoSuchUser("the account was deleted meanwhile")
+    return account
+
+
+def refuse(form: Form, **errors: str) -> ResponseReturnValue:
+    """Return the errors by field, for a modal."""
+    return {"errors": errors or forms.first_errors(form)}, 422
+
+
+@token_routes.post("")
+@players_only
+def create() -> ResponseReturnValue:
+    """Create a token if the password is right, and show it this once."""
+    form, hub, user = forms.TokenForm(request.form), resources(), player()
+    if not form.validate():
+        return show_with(form, forms.first_errors(form)), 422
+    account = own_account()
+    if account.password_hash and not is_password(account, form.token_password.data or ""):
+        return show_with(form, {"token_password": forms.WRONG_PASSWORD}), 422
+    new = NewToken(form.token_name.data or "", form.scopes(), int(form.days.data or 0))
+    try:
+        with hub.database.writing() as writing:
+            token = tokens.create(writing, hub.clock, user.user_id, new, user.username)
+    except tokens.TooManyTokens as error:
+        return show_with(form, {"token_name": str(error)}), 422
+    note_done()
+    note("token created", user.user_id)
+    return show_once(new.name, "Access token", token, url_for("settings.page"))
+
+
+@token_routes.post("/<digest>/revoke")
+@players_only
+def revoke(digest: str) -> ResponseReturnValue:
+    """Revoke a token of the player."""
+    hub, user = resources(), player()
+    with hub.database.writing() as writing:
+        done = tokens.revoke(writing, hub.clock, user.user_id, digest, user.username)
+    if not done:
+        abort(404, "There is no such token.")
+    note("token revoked", user.user_id)
+    notice("The token was revoked")
+    return go(url_for("settings.page"))

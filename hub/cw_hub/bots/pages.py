@@ -1,0 +1,306 @@
+"""The pages of a player's bots: list, registration, one page for each, and practice matches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, TypeVar, cast
+
+from flask import (
+    Blueprint,
+    Flask,
+    abort,
+    current_app,
+    render_template,
+    request,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import MultiDict
+
+from cw.games.registry import game_entries, load_protocol, load_strategies
+from cw_hub.accounts.access.actor import player, players_only, players_only_json
+from cw_hub.accounts.forms import first_errors, needs
+from cw_hub.accounts.pages import go, must_confirm
+from cw_hub.bots import verbs as bots
+from cw_hub.bots import views as bot_views
+from cw_hub.bots.checks import check_requests
+from cw_hub.bots.checks.check_requests import CONFIRM
+from cw_hub.bots.competing import Competing
+from cw_hub.bots.forms import (
+    BotForm,
+    DescriptionForm,
+    EditForm,
+    ProgramForm,
+)
+from cw_hub.bots.programs import why_off
+from cw_hub.bots.verbs import NewBot, Registered
+from cw_hub.bots.versions import languages
+from cw_hub.bots.versions.own_game import OF_ITS_OWN
+from cw_hub.bots.views import BotView
+from cw_hub.pages import polls
+from cw_hub.pages.limiter import note_done
+from cw_hub.pages.parts import notice, show_once
+from cw_hub.pages.polls import Polled
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.times import machine_time
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("bots", __name__)
+
+F = TypeVar("F", BotForm, ProgramForm)
+
+CLOSED: Final = (
+    "No competition of this game that new bots can enter is running. "
+    "Choose another game, or come back later"
+)
+
+
+def install(app: Flask, competing: Competing) -> None:
+    """Set how bots compete on the site of an app."""
+    app.extensions["competing"] = competing
+
+
+def competing() -> Competing:
+    """Return how bots compete on this site."""
+    return cast(Competing, current_app.extensions["competing"])
+
+
+def new_form(values: MultiDict[str, str] | None = None) -> BotForm:
+    """Return the form with the games for which players can register web services now."""
+    return with_games(BotForm(values), games_of_services())
+
+
+def new_program_form(values: MultiDict[str, str] | None = None) -> ProgramForm:
+    """Return the form with the games for which players can upload programs now."""
+    return with_games(ProgramForm(values), games_of_programs())
+
+
+def with_games(form: F, fitting: Collection[str]) -> F:
+    """Let a form offer those of some games that new bots can compete in now."""
+    games = played(fitting)
+    form.game.choices = [(game, game_page(game).title) for game in games]
+    form.game.validators = [
+        needs(lambda game: game in fitting, "Please choose a game"),
+        needs(lambda game: game in games, CLOSED),
+    ]
+    form.game.validate_choice = False
+    return form
+
+
+def played(games: Collection[str]) -> list[str]:
+    """Return those of some games that new bots can compete in now."""
+    with one_reading() as reading:
+        competitive = competing().games(reading)
+    return [game for game in games if game in competitive]
+
+
+def offered_games() -> list[str]:
+    """Return the games for which players can register a bot now, of a kind the site accepts."""
+    runs_programs = not why_off(resources().settings)
+    return played(games_of_programs() if runs_programs else games_of_services())
+
+
+def games_of_services() -> list[str]:
+    """Return the games whose bots are web services, except the one with a page of its own."""
+    return [
+        game
+        for game in game_entries()
+        if "http" in load_protocol(game).transports and game != OF_ITS_OWN
+    ]
+
+
+def games_of_programs() -> list[str]:
+    """Return the games whose bots may be programs."""
+    return list(game_entries())
+
+
+def strategies_of(games: set[str]) -> dict[str, list[str]]:
+    """Return the built-in strategies of some games, weakest first."""
+    return {game: list(load_strategies(game)) for game in games}
+
+
+@routes.get("/bots/new")
+@players_only
+def new() -> ResponseReturnValue:
+    """Show the form for a program if the site runs programs, unless the query asks for another."""
+    usual = "address" if why_off(resources().settings) else "program"
+    if request.args.get("kind", usual) == "address":
+        return render_template("hub/bots/new_bot.html", form=new_form(), errors={})
+    return program_page(new_program_form(), {})
+
+
+def program_page(form: ProgramForm, errors: dict[str, str]) -> str:
+    """Return the form for a program, with its errors."""
+    hub = resources()
+    with one_reading() as reading:
+        running = languages.titled(languages.offered(reading, hub.clock))
+    return render_template(
+        "hub/bots/new_program.html",
+        form=form,
+        errors=errors,
+        confirm=errors.get("") == CONFIRM,
+        languages=running,
+        why_off=why_off(hub.settings),
+    )
+
+
+@routes.post("/bots/new", endpoint="register")
+@players_only
+def register() -> ResponseReturnValue:
+    """Register a bot, show its secret once, and have it checked."""
+    form = new_form(request.form)
+    if not form.game.choices:
+        return refused(form, {})
+    if must_confirm():
+        return refused(form, {"": CONFIRM})
+    form.validate()
+    errors = first_errors(form)
+    if errors:
+        return refused(form, errors)
+    values = {name: field.data or "" for name, field in form._fields.items()}
+    check_requests.claim(values["endpoint"])
+    try:
+        registered = add(NewBot(**values))
+    except bots.NameTaken as error:
+        return refused(form, {"name": str(error)})
+    except bots.TooManyBots as error:
+        return refused(form, {"": str(error)})
+    return secret_page(values["game"], values["name"], registered.secret, "is registered")
+
+
+def add(new: NewBot, *, is_program: bool = False) -> Registered:
+    """Register a bot of the player, and enter it in the competitions of its game.
+
+    A web service is checked at once, a program with its first version. Raises the errors of
+    `verbs.register`.
+    """
+    hub = resources()
+    with hub.database.writing() as writing:
+        registered = bots.register(
+            writing, hub.clock, hub.sealer, player().user_id, new, is_program=is_program
+        )
+        competing().enter(writing, registered.id)
+    note_done()
+    if not is_program:
+        check_requests.send(registered.id)
+    return registered
+
+
+def secret_page(game: str, name: str, secret: str, words: str) -> ResponseReturnValue:
+    """Show the secret of a bot, this once."""
+    back = url_for("bots.page", name=name, game=game)
+    return show_once(f"{name} {words}", "Shared secret", secret, back, variable="BOT_SECRET")
+
+
+def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
+    """Show the form again with its errors."""
+    page = render_template(
+        "hub/bots/new_bot.html", form=form, errors=errors, confirm=errors.get("") == CONFIRM
+    )
+    return page, 422
+
+
+def find(name: str) -> BotView:
+    """Return a bot of the current user; answer 404 for any other."""
+    with one_reading() as reading:
+        bot = bot_views.find(reading, request.values.get("game") or None, name)
+    if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
+        abort(404, "There is no such bot.")
+    if bot.game == OF_ITS_OWN:
+        abort(go(address(bot)))
+    return bot
+
+
+def address(bot: BotView) -> str:
+    """Return the address of the page where a player sets up a bot."""
+    if bot.game == OF_ITS_OWN:
+        return url_for("bot_settings.page")
+    return url_for("bots.page", name=bot.name, game=bot.game)
+
+
+@routes.get("/bot/<name>/state")
+@players_only_json
+def state(name: str) -> ResponseReturnValue:
+    """Return the state of a bot for the script of its page; 304 if unchanged."""
+    game = request.args.get("game", "")
+    return polls.answer(f"bot {game} {name}", lambda: polled(find(name)))
+
+
+def polled(bot: BotView) -> Polled:
+    """Return what the page of a bot polls while it is checked."""
+    checked = machine_time(bot.checked_at) if bot.checked_at else ""
+    state = {"status": bot.status, "checked_at": checked}
+    return Polled(f"{bot.bot_id}-{bot.status}-{checked}", state, is_public=False)
+
+
+@routes.post("/bot/<name>/edit")
+@players_only
+def edit(name: str) -> ResponseReturnValue:
+    """Change the address and the description of a bot."""
+    bot, hub = find(name), resources()
+    form = (EditForm if bot.kind == "url" else DescriptionForm)(request.form)
+    form.validate()
+    errors = first_errors(form)
+    if errors:
+        notice(next(iter(errors.values())), "bad")
+        return go(address(bot))
+    endpoint = str(form.endpoint.data) if isinstance(form, EditForm) else bot.endpoint
+    description = form.description.data or ""
+    if endpoint != bot.endpoint:
+        check_requests.claim(endpoint)
+    try:
+        with hub.database.writing() as writing:
+            is_new = bots.edit(writing, hub.clock, bot, endpoint, description)
+    except bots.WrongStatus as error:
+        abort(409, str(error))
+    if (endpoint, description) != (bot.endpoint, bot.description):
+        note_done()
+    if is_new:
+        check_requests.send(bot.id)
+    notice("Your changes were saved")
+    return go(address(bot))
+
+
+@routes.post("/bot/<name>/rotate")
+@players_only
+def rotate(name: str) -> ResponseReturnValue:
+    """Set a new secret for a bot, and show it once."""
+    bot, hub = find(name), resources()
+    check_requests.claim_bot(bot)
+    try:
+        with hub.database.writing() as writing:
+            secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
+    except (bots.WrongStatus, bots.Busy) as error:
+        abort(409, str(error))
+    note_done()
+    check_requests.send(bot.id)
+    return secret_page(bot.game, bot.name, secret, "has a new secret")
+
+
+@routes.post("/bot/<name>/check")
+@players_only
+def check(name: str) -> ResponseReturnValue:
+    """Have a bot checked."""
+    bot = find(name)
+    check_requests.claim_bot(bot)
+    if not check_requests.send(bot.id, is_program=bot.kind == "program"):
+        notice("Bots cannot be checked right now. Please try again soon.", "bad")
+        return go(address(bot))
+    note_done()
+    notice("Your bot is being checked.", "plain")
+    # The page then polls for the result of the check, and shows it.
+    return go(url_for("bots.page", name=bot.name, game=bot.game, checking=1))
+
+
+@routes.post("/bot/<name>/retire")
+@players_only
+def retire(name: str) -> ResponseReturnValue:
+    """Retire a bot for good, if its name was typed."""
+    bot, hub = find(name), resources()
+    if request.form.get("confirm", "") != bot.name:
+        notice("Type the name of the bot to retire it.", "bad")
+        return go(address(bot))
+    with hub.database.writing() as writing:
+        bots.retire(writing, hub.clock, bot.id, player().username)
+    notice(f"{bot.name} was retired.")
+    return go(url_for("bots.index"))

@@ -1,0 +1,137 @@
+"""`cw hub`: the site for many people; its commands need the extra `hub`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from cw.cli.groups import INSTALL_HUB, LazyGroup, Place
+from cw.errors import Failure, UsageError
+
+if TYPE_CHECKING:
+    from cw_hub.cli.cup.championship import NewPlayers
+
+NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psycopg", "sqlalchemy")
+"""Packages of the extra that are checked for here."""
+
+COMMANDS: Final[Mapping[str, Place]] = {
+    "demo": Place(
+        "cw_hub.cli.serve:demo", "Run a demo hub with people, bots and matches to explore."
+    ),
+    "serve": Place(
+        "cw_hub.cli.serve:serve", "Run the hub until Ctrl-C: its pages, matches and jobs."
+    ),
+    "worker": Place("cw_hub.cli.worker:worker", "Play matches until stopped."),
+    "scheduler": Place(
+        "cw_hub.cli.worker:scheduler", "Start what is due and run periodic jobs, until stopped."
+    ),
+    "player": Place(
+        "cw_hub.cli.player:player",
+        "Play what a hub sends on standard input; the hub, or its service, starts it.",
+    ),
+    "user": Place("cw_hub.cli.user:user", "Show, lock, delete and change accounts."),
+    "match": Place("cw_hub.cli.match:match", "Requeue a failed match, or cancel one."),
+    "bot": Place("cw_hub.cli.bot:bot", "Add a web service as a bot; suspend or restore a bot."),
+    "token": Place("cw_hub.cli.token:token", "Create, list and revoke access tokens for the API."),
+    "keys": Place(
+        "cw_hub.cli.keys:keys",
+        "Create and rotate the keys that encrypt secrets.",
+    ),
+    "ratings": Place(
+        "cw_hub.cli.rated.ratings:ratings_group",
+        "Verify or recompute the ratings of rated competitions from their matches.",
+    ),
+    "competition": Place(
+        "cw_hub.cli.competition.commands:competition",
+        "Create, configure, pause and resume competitions.",
+    ),
+    "doctor": Place(
+        "cw_hub.cli.doctor:doctor",
+        "Check whether a hub has everything it needs, and how to fix what it lacks.",
+    ),
+    "settings": Place(
+        "cw_hub.cli.settings:settings_command",
+        "Print every setting with its value and meaning.",
+    ),
+    "backup": Place(
+        "cw_hub.cli.backup:backup_group",
+        "Back up all rows of the hub into one file, while it runs.",
+    ),
+    "restore": Place(
+        "cw_hub.cli.backup:restore_command",
+        "Fill an empty database from a back-up SOURCE, and verify its ratings.",
+    ),
+    "db": Place("cw_hub.cli.db:db", "Migrate the database to the revision of this program."),
+    "store": Place("cw_hub.cli.store:store", "Create the bucket of the object store."),
+}
+
+
+def is_missing() -> bool:
+    """Return whether the extra is missing, even in part."""
+    return any(find_spec(package) is None for package in NEEDED)
+
+
+def outage_of(error: Exception) -> str | None:
+    """Return a line saying that the database does not answer, or None for another error."""
+    # Imported here: lists of commands and --help load no database.
+    from cw_hub.cli.outage import outage  # noqa: PLC0415
+
+    return outage(error)
+
+
+def refuse_without_extra(what: str) -> None:
+    """Raise UsageError where the extra is missing."""
+    if is_missing():
+        raise UsageError(f'{what} needs the extra "hub": in the repository, {INSTALL_HUB}')
+
+
+def workers(jobs: int | None) -> AbstractContextManager[NewPlayers]:
+    """Give the workers of the hub that the environment names, for up to so many matches at once.
+
+    Raises UsageError where the extra is missing.
+    """
+    refuse_without_extra("--queue")
+    from cw_hub.cli.cup import championship  # noqa: PLC0415
+
+    return championship.workers(jobs)
+
+
+class HubCommands(LazyGroup):
+    """The commands of `cw hub`; without the extra there are none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands; raise UsageError if the extra is missing."""
+        refuse_without_extra("cw hub")
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; raise UsageError if the extra is missing."""
+        refuse_without_extra("cw hub")
+        return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; raise Failure, shown as one line, if the database does not answer."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            sentence = None if is_missing() else outage_of(error)
+            if sentence is None:
+                raise
+            raise Failure(sentence) from error
+
+
+@click.group(cls=HubCommands, places=COMMANDS)
+def hub() -> None:
+    """Run a site where people bring bots and watch them play.
+
+    \b
+      cw hub demo        a hub with people, bots and matches to explore
+      cw hub serve       your own, in one process; needs no settings
+
+    Settings are environment variables; --set CW_NAME=VALUE overrides them. Each change by a command
+    is recorded in the audit log, and the site may keep running.
+    """

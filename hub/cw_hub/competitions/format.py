@@ -1,0 +1,299 @@
+"""A format: everything the hub knows about one way to hold competitions.
+
+A site is composed of its formats (`hub/cw_hub/site/formats.py`). Fields that a format does not need
+keep their defaults; hub/docs/add-a-format.md builds a small format step by step.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, TypeAlias
+
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw_hub.api.documents import BotStanding
+from cw_hub.api.operations import Operation
+from cw_hub.bots.checks import health
+from cw_hub.bots.checks.health import BotHosting
+from cw_hub.bots.competing import Competing
+from cw_hub.bots.views import BotView
+from cw_hub.clock import Clock
+from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions.dates import Dates
+from cw_hub.competitions.news import News
+from cw_hub.competitions.setting_fields import SettingField, show_all
+from cw_hub.competitions.verbs import CompetitionFacts
+from cw_hub.matches.challenges.kind import CHALLENGE
+from cw_hub.matches.comparisons.kind import COMPARISON
+from cw_hub.matches.kinds import NOTHING, Kind, Kinds
+from cw_hub.matches.practice import PRACTICE
+from cw_hub.operation.queue import Job
+from cw_hub.operation.upkeep_job import Chore
+from cw_hub.pages.parts import Application, Family
+from cw_hub.store.tables import Bot, CompetitionState
+
+Planning: TypeAlias = Callable[[Session, Clock], object]
+"""Creates the rows of due matches, in one transaction of a tick. Idempotent, also if late or
+concurrent.
+"""
+
+Settings: TypeAlias = Mapping[str, Any]
+
+Changing: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Settings, str], object]
+"""Checks and saves settings of a competition, for an actor; raises UsageError if invalid."""
+
+Steering: TypeAlias = Callable[[Session, Clock, CompetitionFacts, CompetitionState, str], object]
+"""Sets the state of a competition, for an actor; raises UsageError if that is impossible."""
+
+Scheduling: TypeAlias = Callable[[Session, Clock, CompetitionFacts, Dates, str], object]
+"""Sets when"""
+
+Creating: TypeAlias = Callable[[Session, Clock, "Format", "NewCompetition", str], CompetitionFacts]
+"""Creates a competition from a form; raises UsageError if it is invalid."""
+
+Showing: TypeAlias = Callable[[Session, "Format", CompetitionFacts], dict[str, str]]
+"""Returns the field values of a form that copies a competition."""
+
+Verifying: TypeAlias = Callable[[Session, float], Iterable[str]]
+"""Yields each difference above a tolerance between stored results and the matches."""
+
+Entering: TypeAlias = Callable[[Session, int], object]
+"""Enters a user's new bot, by the id of its row, in the competitions of its game."""
+
+HostingOf: TypeAlias = Callable[[Session, Bot], BotHosting | None]
+"""Returns how to run a bot's program, or None for a bot outside this format."""
+
+Beginning: TypeAlias = Callable[[Session, Clock, Settings], object]
+"""Creates what a new site needs of this format, from settings. Idempotent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The holder of one of a competition's top places."""
+
+    rank: int
+    name: str
+    owner: str | None
+    """The username; None for deleted users and for teams."""
+    picture: str | None
+    """The SHA-256 of the owner's picture."""
+    figure: str
+    """The reason for the place, in a few words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomeCard:
+    """A competition on the home page, besides its running matches."""
+
+    address: Callable[[CompetitionFacts], str] | None = None
+    """Returns the address of its page; None: use that of its game."""
+    leaders: Callable[[Session, int], Sequence[Place]] = lambda _session, _id: ()
+    """Returns its top places, by the competition's id."""
+    next_at: Callable[[Session, Clock, CompetitionFacts], datetime | None] | None = None
+    """Returns when its next match is due, if no match is planned yet."""
+    ended_at: Callable[[Session, int], datetime | None] | None = None
+    """Returns when it ended, by the competition's id; its winners stay visible for a while."""
+    idle: str = ""
+    """Text shown between two matches; "": show the time of the next one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileCard:
+    """A format's contribution to a user's profile."""
+
+    part: Callable[[Session, int, str], Markup]
+    """Returns a part of the page, given the user's id and name."""
+    line: Callable[[Session, int], tuple[str, str]] | None = None
+    """Returns the label and value of a figure at the top of the page and on the small card."""
+    head: Callable[[], Markup] = Markup
+    """Returns content for the page's head, such as scripts."""
+    settings: Callable[[Session, int], Markup] | None = None
+    """Returns a part of the Settings page, given the user's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotPart:
+    """A format's contribution to a bot's page."""
+
+    sentence: Markup = NOTHING
+    """Tells the owner how the bot takes part; empty for a bot that does not."""
+    head: Markup = NOTHING
+    """Content of the page's head, such as scripts."""
+    top: Markup = NOTHING
+    """Shown above the owner's section."""
+    bottom: Markup = NOTHING
+    """Shown below the owner's section."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotCard:
+    """A format's contributions about bots."""
+
+    part: Callable[[Session, BotView, bool], BotPart]
+    """Returns a part of a bot's page, for the public or for its owner and admins."""
+    standing: Callable[[Session, BotView], BotStanding | None] = lambda _session, _bot: None
+    """Returns a bot's standing for the API; None if it does not take part."""
+    ratings: Callable[[Session, int], Mapping[int, float]] = lambda _session, _user: {}
+    """Returns the ratings of a user's bots, by row id."""
+
+
+def change(
+    _session: Session, _clock: Clock, facts: CompetitionFacts, values: Settings, _actor: str
+) -> None:
+    """Reject all settings: the format has none."""
+    raise UsageError(f"{facts.format}/{facts.slug} has no settings, not even {', '.join(values)}")
+
+
+@dataclass(frozen=True, slots=True)
+class NewCompetition:
+    """A competition requested by a form."""
+
+    game: str
+    title: str
+    slug: str
+    settings: Settings
+    description: str = ""
+    """Markdown."""
+
+
+def create(
+    session: Session, clock: Clock, format_: Format, wanted: NewCompetition, actor: str
+) -> CompetitionFacts:
+    """Create a draft competition with its settings; raise UsageError if they are invalid."""
+    facts = competitions.new(
+        session,
+        clock,
+        format_.name,
+        wanted.game,
+        slug=wanted.slug,
+        title=wanted.title,
+        description=wanted.description,
+        actor=actor,
+    )
+    if wanted.settings:
+        format_.change(session, clock, facts, wanted.settings, actor)
+    return facts
+
+
+def texts(_session: Session, format_: Format, facts: CompetitionFacts) -> dict[str, str]:
+    """Return a competition's settings as form field values."""
+    return show_all(format_.fields, facts.settings)
+
+
+def steer(
+    session: Session,
+    clock: Clock,
+    facts: CompetitionFacts,
+    state: CompetitionState,
+    actor: str,
+) -> None:
+    """Set a competition's state."""
+    competitions.set_state(session, clock, facts.id, state, actor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One way to hold competitions."""
+
+    kind: Kind
+    """The traits of its matches (claim, seats, results, display); its name is the format's."""
+    plan: Planning
+    takes_bots: bool = False
+    """Whether users' bots take part, and so may be registered for its games."""
+    change: Changing = change
+    steer: Steering = steer
+    begin: Beginning | None = None
+    about: str = ""
+    """A sentence about the format, shown when creating a competition; "" for a format that no page
+    creates.
+    """
+    fields: Sequence[SettingField] = ()
+    """Its settings as form fields."""
+    create: Creating = create
+    texts: Showing = texts
+    schedule: Scheduling = competitions.set_dates
+    has_events: bool = False
+    """Whether its competitions have their own events, including start and end, and apply them
+    themselves.
+    """
+    led_at: Callable[[CompetitionFacts], str] | None = None
+    """Returns the address of a competition's host page; None: use the common page."""
+    hosts_at: Callable[[str], str] | None = None
+    """Returns the address for adding and removing hosts, by slug; None: no hosts."""
+    enter: Entering | None = None
+    verify: Verifying | None = None
+    """Verifies stored results after a backup was restored."""
+    has_maps: bool = False
+    """Whether it uses the maps that come with a game, which a new site stores."""
+    hosting_of: HostingOf | None = None
+    """Returns how its bots' programs run."""
+    home: HomeCard = HomeCard()
+    bot: BotCard | None = None
+    profile: ProfileCard | None = None
+    news: News | None = None
+    """Returns recent news for the site's feed."""
+    pages: Sequence[Family] = ()
+    api: Sequence[Operation] = ()
+    """Its API routes."""
+    install: Callable[[Application], object] | None = None
+    """Prepares an application for its pages."""
+    jobs: Mapping[str, Job] = field(default_factory=dict)
+    """Handlers of its queue messages, besides matches, by name."""
+    chores: Mapping[str, Chore] = field(default_factory=dict)
+    """Daily clean-up tasks, by what they delete."""
+
+    @property
+    def name(self) -> str:
+        """Its name in commands, addresses and rows."""
+        return self.kind.name
+
+
+def kinds_of(formats: Sequence[Format]) -> Kinds:
+    """Return the match kinds of some formats, of practice, challenges and comparisons."""
+    return Kinds((PRACTICE, CHALLENGE, COMPARISON, *(format_.kind for format_ in formats)))
+
+
+def format_named(formats: Sequence[Format], name: str) -> Format | None:
+    """Return a format by name, or None."""
+    return next((format_ for format_ in formats if format_.name == name), None)
+
+
+def competing(formats: Sequence[Format]) -> Competing:
+    """Return how users' bots compete in some formats."""
+    names = [format_.name for format_ in formats if format_.takes_bots]
+    entries = [format_.enter for format_ in formats if format_.enter is not None]
+    cards = [format_.bot for format_ in formats if format_.bot is not None]
+
+    def enter(session: Session, bot: int) -> None:
+        for entry in entries:
+            entry(session, bot)
+
+    def ratings(session: Session, user_id: int) -> Mapping[int, float]:
+        return ChainMap(*(dict(card.ratings(session, user_id)) for card in cards))
+
+    return Competing(partial(competitions.games_played, formats=names), enter, ratings)
+
+
+def hosting_by(formats: Sequence[Format]) -> health.HostingOf:
+    """Return a lookup of how bots' programs run: by their format, or as those of no team."""
+    rules = [format_.hosting_of for format_ in formats if format_.hosting_of is not None]
+
+    def hosting_of(session: Session, bot: Bot) -> BotHosting:
+        answers = (rule(session, bot) for rule in rules)
+        own = next((answer for answer in answers if answer is not None), None)
+        return own or health.always_sandboxed(session, bot)
+
+    return hosting_of
+
+
+def standing_in(formats: Sequence[Format], session: Session, bot: BotView) -> BotStanding | None:
+    """Return a bot's standing in the first format that has one, or None."""
+    cards = [format_.bot for format_ in formats if format_.bot is not None]
+    standings = (card.standing(session, bot) for card in cards)
+    return next((standing for standing in standings if standing is not None), None)

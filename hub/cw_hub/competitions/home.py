@@ -1,0 +1,146 @@
+"""Competitions on the home page: running matches, next matches, leaders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from cw_hub.clock import Clock
+from cw_hub.competitions.dates import dates_of
+from cw_hub.competitions.format import Format, HomeCard, Place
+from cw_hub.competitions.verbs import CompetitionFacts, facts_of
+from cw_hub.pages.parts import address_of
+from cw_hub.store.tables import Competition, Match
+
+OPEN_STATES: Final = ("planned", "running", "paused")
+"""The states of the competitions shown."""
+
+ENDED_FOR: Final = timedelta(days=14)
+"""How long the winners of a finished competition are shown."""
+
+MOST_OF_A_FORMAT: Final = 6
+"""Maximum number of competitions shown per format, latest first."""
+
+MOST_ENDED: Final = 5
+"""Number of the latest finished competitions to consider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """A competition on the home page."""
+
+    competition: CompetitionFacts
+    home: HomeCard
+    playing: int
+    """Number of running matches."""
+    match_id: str | None
+    """The match that began last."""
+    next_at: datetime | None
+    """When the next match is planned or the competition begins; None if unknown."""
+    places: tuple[Place, ...]
+
+    @property
+    def address(self) -> str:
+        """The address of its page, or of its game's page."""
+        if self.home.address is None:
+            return address_of("games.about", game=self.competition.game)
+        return self.home.address(self.competition)
+
+
+def tops(
+    session: Session, clock: Clock, formats: Sequence[Format], game: str | None = None
+) -> list[Top]:
+    """Return the latest open competitions of each format (of one game), in order of creation."""
+    homes = {format_.name: format_.home for format_ in formats}
+    newest_first = func.row_number().over(
+        partition_by=Competition.format, order_by=Competition.id.desc()
+    )
+    ranked = select(Competition.id, newest_first.label("place")).where(
+        Competition.state.in_(OPEN_STATES), Competition.format.in_(homes)
+    )
+    if game is not None:
+        ranked = ranked.where(Competition.game == game)
+    latest = ranked.subquery()
+    query = (
+        select(Competition)
+        .join(latest, latest.c.id == Competition.id)
+        .where(latest.c.place <= MOST_OF_A_FORMAT)
+        .order_by(Competition.id)
+    )
+    facts = [facts_of(row) for row in session.scalars(query)]
+    return [top_of(session, clock, fact, homes[fact.format]) for fact in facts]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A recently finished competition."""
+
+    competition: CompetitionFacts
+    address: str
+    at: datetime
+    places: tuple[Place, ...]
+
+
+def ended(session: Session, clock: Clock, formats: Sequence[Format]) -> list[Ended]:
+    """Return recently finished competitions that have winners, latest first."""
+    homes = {format_.name: format_.home for format_ in formats}
+    latest = (
+        select(Competition)
+        .where(Competition.state == "over", Competition.format.in_(homes))
+        .order_by(Competition.id.desc())
+        .limit(MOST_ENDED)
+    )
+    facts = [facts_of(row) for row in session.scalars(latest)]
+    over = [ended_of(session, fact, homes[fact.format]) for fact in facts]
+    since = clock() - ENDED_FOR
+    return [one for one in over if one is not None and one.at > since and one.places]
+
+
+def ended_of(session: Session, competition: CompetitionFacts, home: HomeCard) -> Ended | None:
+    """Return a finished competition for display, or None if it has no end time or no page."""
+    at = home.ended_at(session, competition.id) if home.ended_at else None
+    if at is None or home.address is None:
+        return None
+    places = tuple(home.leaders(session, competition.id))
+    return Ended(competition, home.address(competition), at, places)
+
+
+def top_of(session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard) -> Top:
+    """Return a competition for display."""
+    playing = session.scalars(
+        select(Match.match_id)
+        .where(Match.competition_id == competition.id, Match.state == "in_progress")
+        .order_by(Match.started_at.desc())
+    ).all()
+    return Top(
+        competition,
+        home,
+        len(playing),
+        playing[0] if playing else None,
+        next_of(session, clock, competition, home),
+        tuple(home.leaders(session, competition.id)),
+    )
+
+
+def next_of(
+    session: Session, clock: Clock, competition: CompetitionFacts, home: HomeCard
+) -> datetime | None:
+    """Return when the next match of a competition is planned or due, or None if unknown.
+
+    For a planned competition: when it begins.
+    """
+    if competition.state == "planned":
+        return dates_of(session, competition.id).starts
+    waiting = session.scalar(
+        select(func.min(Match.at)).where(
+            Match.competition_id == competition.id, Match.state == "queued"
+        )
+    )
+    if waiting is not None or home.next_at is None:
+        return waiting
+    return home.next_at(session, clock, competition)

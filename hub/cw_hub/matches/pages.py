@@ -1,0 +1,321 @@
+"""The page of a match, its status for polling, and its replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, cast
+from zlib import crc32
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    get_template_attribute,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw_hub.accounts.access.actor import actor
+from cw_hub.bots import house
+from cw_hub.bots.shares.places import Used, why_match_waits
+from cw_hub.bots.workshop import replays
+from cw_hub.bots.workshop.pages import written_at
+from cw_hub.bots.workshop.replays import Replays
+from cw_hub.matches import lookup
+from cw_hub.matches.kinds import NO_PART, Kind, Kinds
+from cw_hub.matches.objects import link_to
+from cw_hub.matches.replays import own_key, viewed_key
+from cw_hub.matches.results import NOBODY
+from cw_hub.matches.views import MatchView, SeatView
+from cw_hub.pages import polls
+from cw_hub.pages.polls import Polled
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.security import EMBEDDED
+from cw_hub.players.spectating import is_shown
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("match", __name__)
+
+SENTENCES: Final[Mapping[str, str]] = {
+    "queued": "This match is waiting for a worker.",
+    "in_progress": "This match is being played: turn {turn}. It can be watched when it is over.",
+    "interrupted": "The machine that played this match was lost. The match will be played again.",
+    "void": "This match was called off: {reason}.",
+    "failed": "This match could not be played.",
+    "done": (
+        "Replays are kept for {days} days, those of the 100 strongest matches of each month "
+        "permanently. This one was deleted."
+    ),
+}
+"""Status texts of matches that cannot be watched, by state."""
+
+OWN_SHARE: Final = (
+    "This match is waiting: the programs of one of its players use {used} of {places} places, the "
+    "most while others wait. It begins when one of their matches ends."
+)
+
+LIVE_EVERY: Final = 1000
+"""Milliseconds between two polls of a viewer of a live match."""
+
+SECOND: Final = "-b2"
+"""Suffix of the name of the replay of a second battle."""
+
+NO_MATCH: Final = "There is no such match."
+UNPLAYED: Final = "No bot was ready to play this game."
+
+
+def install(app: Flask, kinds: Kinds) -> None:
+    """Register the match kinds of an app, and the replays of its workshop."""
+    app.extensions["kinds"] = kinds
+    replays.install(app, Replays(replay_key, replay_address, replay_page))
+
+
+def shown_kinds() -> Kinds:
+    """Return the match kinds of this app."""
+    return cast(Kinds, current_app.extensions["kinds"])
+
+
+def kind_of(match: MatchView) -> Kind:
+    """Return the kind of a match, with the hooks of its format."""
+    return shown_kinds().of(match.kind.name)
+
+
+def find(match_id: str, *, whole: bool = False, battle: int = 0) -> MatchView:
+    """Return a match that the requester may see; answer 404 for any other.
+
+    A finished match in which everybody plays comes with the requester's seats only, unless the
+    whole is requested. `battle` is the number of a battle, 0 for the one in the address.
+    """
+    user = actor().user
+    with one_reading() as reading:
+        viewer, battle = user.user_id if user else None, battle or wanted_battle()
+        match = lookup.find(reading, shown_kinds(), match_id, viewer, whole=whole, battle=battle)
+    if match is None or not may_see(match):
+        abort(404, NO_MATCH)
+    if battle > match.kind.battles:
+        abort(404, NO_MATCH)
+    return match
+
+
+def wanted_battle() -> int:
+    """Return the requested battle number; answer 404 if invalid."""
+    text = request.args.get("battle", "1")
+    if text not in ("1", "2"):
+        abort(404, NO_MATCH)
+    return int(text)
+
+
+def may_see(match: MatchView) -> bool:
+    """Return whether the requester may see a match: some are for participants and admins only."""
+    return match.kind.is_public or any(sees(seat) for seat in match.seats)
+
+
+def sees(seat: SeatView) -> bool:
+    """Return whether the requester sees all of a seat: owner, team, host and admins do."""
+    if actor().sees(seat.user_id):
+        return True
+    if seat.tournament is None:
+        return False
+    team = actor().team(seat.tournament)
+    return (team is not None and team.team_id == seat.team_id) or actor().is_host(seat.tournament)
+
+
+def sentence(match: MatchView) -> str:
+    """Return the status text of a match that cannot be watched."""
+    kind = kind_of(match)
+    words = kind.words(match) if kind.words else None
+    if words is not None:
+        return words
+    if match.state == "done" and match.reason == NOBODY:
+        return UNPLAYED
+    share = share_of(match)
+    if share is not None:
+        return OWN_SHARE.format(used=share.used, places=share.places)
+    days = resources().settings.replay_days
+    return SENTENCES[match.state].format(turn=match.turn, reason=match.reason, days=days)
+
+
+def share_of(match: MatchView) -> Used | None:
+    """Return whose share of the program slots delays a match, or None if players are hidden."""
+    if match.state != "queued" or match.is_hidden:
+        return None
+    with one_reading() as reading:
+        experiments = shown_kinds().experiments
+        return why_match_waits(reading, resources().clock, match.match_id, experiments)
+
+
+@routes.get("/match/<match_id>")
+def page(match_id: str) -> ResponseReturnValue:
+    """Show a match, or its status."""
+    match, battle = find(match_id), wanted_battle()
+    with one_reading() as reading:
+        (match,) = lookup.with_ratings(reading, [match])
+        kind = kind_of(match)
+        part = kind.part(reading, match, battle) if kind.part else NO_PART
+    viewer = viewer_or_nothing(match, part.people, plays=match.kind.plays_at_once)
+    return render_template(
+        "hub/matches/match.html",
+        match=match,
+        part=part,
+        viewer=viewer,
+        battle=battle,
+        title=title_of(match.game),
+        sentence=sentence(match),
+        own=own_slots(match),
+        workshop=workshop_of(match, battle),
+    )
+
+
+def workshop_of(match: MatchView, battle: int) -> str:
+    """Return the workshop address for trying a bot in a position of a match, or "".
+
+    "" if the workshop does not support the game. The opponent is the built-in bot that did best in
+    the match. Nobody practises against people's bots: without a built-in one the page chooses the
+    opponent.
+    """
+    if not written_at(match.game):
+        return ""
+    built_in = house.strategies_by_name(match.game)
+    seats = (seat for seat in match.by_place if seat.team is None and seat.name in built_in)
+    opponent = next((built_in[seat.name] for seat in seats), None)
+    replay = replay_name(match, battle)
+    return url_for("workshop.page", game=match.game, opponent=opponent, replay=replay)
+
+
+@lru_cache
+def title_of(game: str) -> str:
+    """Return the title of a game; cached, as it does not change while a process runs."""
+    return game_page(game).title
+
+
+def viewer_or_nothing(match: MatchView, people: str | None = None, *, plays: bool) -> Markup | str:
+    """Return the HTML of the viewer of a finished or live match; "" for any other."""
+    is_live = match.state == "in_progress" and is_shown(match.game)
+    if not (is_live or match.replay_key):
+        return ""
+    root, battle = request.script_root, 1 if is_live else wanted_battle()
+    return viewer_of(root, match.match_id, people, plays=plays, battle=battle, is_live=is_live)
+
+
+@lru_cache(maxsize=256)
+def viewer_of(
+    _root: str, match_id: str, people: str | None, *, plays: bool, battle: int, is_live: bool
+) -> Markup:
+    """Return the cached HTML of a match viewer: only its addresses differ."""
+    viewer = get_template_attribute("viewer.html", "viewer")
+    if is_live:
+        live = url_for("live.document", match_id=match_id)
+        return cast(Markup, viewer(people=people, live=live, every=LIVE_EVERY))
+    part: Markup = viewer(
+        url_for("match.document", match_id=match_id, battle=battle if battle > 1 else None),
+        f"{match_id}-b{battle}.json" if battle > 1 else f"{match_id}.json",
+        people=people,
+        plays=plays,
+    )
+    return part
+
+
+def own_slots(match: MatchView) -> set[int]:
+    """Return the slots of the requester's bots: fault messages are for their owners."""
+    return {seat.slot for seat in match.seats if sees(seat)}
+
+
+@routes.get("/match/<match_id>/state")
+def state(match_id: str) -> Response:
+    """Return the status of a match to its page's script; 304 if nothing has changed."""
+    return polls.answer(f"match {match_id}", lambda: polled(find(match_id)))
+
+
+def polled(match: MatchView) -> Polled:
+    """Return what the page of a match polls."""
+    watched = match.state == "in_progress" and is_shown(match.game)
+    words = sentence(match)
+    payload = {"state": match.state, "sentence": words, "watched": watched}
+    # The reason for waiting can change while the row does not.
+    return Polled(f"{match.tag}-{crc32(words.encode())}", payload, match.kind.is_public)
+
+
+@routes.get("/replay/<match_id>")
+def replay(match_id: str) -> ResponseReturnValue:
+    """Show only the replay of a match, for shared links; other sites may embed it.
+
+    Without a replay, before or after the end, a sentence says why.
+    """
+    match = find(match_id)
+    embedded, plays = (request.args.get(name) == "1" for name in ("embed", "play"))
+    answer = make_response(
+        render_template(
+            "hub/matches/replay.html",
+            match=match,
+            embedded=embedded,
+            viewer=viewer_or_nothing(match, plays=plays),
+            sentence=sentence(match),
+        )
+    )
+    if embedded:
+        answer.headers["Content-Security-Policy"] = EMBEDDED
+    return answer
+
+
+@routes.get("/match/<match_id>/replay")
+def document(match_id: str) -> ResponseReturnValue:
+    """Redirect to the replay for the viewer, by a link created for people who may see it."""
+    match = find(match_id)
+    if match.replay_key is None:
+        abort(404, sentence(match))
+    return lead_to(viewed_key(match.game, match.replay_key))
+
+
+@routes.get("/match/<match_id>/download")
+def download(match_id: str) -> ResponseReturnValue:
+    """Redirect to the replay in the format of its game, or the arena's if it has none."""
+    match = find(match_id)
+    if match.replay_key is None:
+        abort(404, sentence(match))
+    return lead_to(own_key(match.replay_key))
+
+
+def replay_name(match: MatchView, battle: int) -> str | None:
+    """Return the name of a battle's replay in the workshop, or None."""
+    if match.replay_key is None:
+        return None
+    return f"{match.match_id}{SECOND if battle > 1 else ''}"
+
+
+def replay_key(name: str) -> str:
+    """Return the key of the viewer's replay; 404 if the requester may not see it."""
+    match = find(name.removesuffix(SECOND), battle=1 + name.endswith(SECOND))
+    if match.replay_key is None:
+        abort(404, sentence(match))
+    return viewed_key(match.game, match.replay_key)
+
+
+def replay_address(name: str) -> str:
+    """Return the address from which the viewer reads a replay."""
+    return address_of_replay("match.document", name)
+
+
+def replay_page(name: str) -> str:
+    """Return the address at which a replay is watched."""
+    return address_of_replay("match.page", name)
+
+
+def address_of_replay(page: str, name: str) -> str:
+    """Return the address of a page or a document of a replay."""
+    battle = 2 if name.endswith(SECOND) else None
+    return url_for(page, match_id=name.removesuffix(SECOND), battle=battle)
+
+
+def lead_to(key: str) -> ResponseReturnValue:
+    """Redirect to an object by a link that expires, so the redirect must not be cached."""
+    answer = redirect(link_to(key), 302)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

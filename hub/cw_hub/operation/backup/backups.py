@@ -1,0 +1,360 @@
+"""Back-ups: snapshots of all rows, restorable into an empty SQLite or PostgreSQL database."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, timedelta
+from functools import reduce
+from itertools import islice
+from operator import or_
+from typing import IO, Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Date,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    func,
+    inspect,
+    select,
+    text,
+)
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.orm import Session
+from sqlalchemy.types import TypeEngine
+
+from cw import documents
+from cw.errors import Failure, UsageError, short
+from cw_hub.clock import Clock
+from cw_hub.store import migrations
+from cw_hub.store.database import Database, is_away, reason
+from cw_hub.store.patience import waiting
+from cw_hub.store.tables import Base, Moment
+
+PREFIX: Final = "backups"
+"""Prefix of back-ups in the object store; nothing below it is ever signed."""
+
+SEALED: Final = ".sealed"
+"""Suffix of the key of a back-up in another store, sealed with the master keys."""
+
+KEY: Final = re.compile(rf"{PREFIX}/(\d{{8}}T\d{{6}}Z)\.jsonl\.gz(?:{re.escape(SEALED)})?")
+TIME: Final = "%Y%m%dT%H%M%SZ"
+
+NAMED_WITHIN: Final = timedelta(minutes=1)
+
+DAILY: Final = 14
+WEEKLY: Final = 8
+"""How many back-ups are kept: the last of each of so many days, and of so many weeks."""
+
+AT_ONCE: Final = 1000
+"""Rows read or written per batch."""
+
+LONGEST: Final = 1 << 24
+"""Maximum bytes of a line; the longest values are logs of programs."""
+
+LEVEL: Final = 3
+"""Compression level of gzip."""
+
+AS_GZIP: Final = 16 + zlib.MAX_WBITS
+"""The value that makes zlib write the gzip format, without a timestamp."""
+
+REVISIONS: Final = "alembic_version"
+"""The table that holds the revision of a database."""
+
+Kind: TypeAlias = Literal["int", "real", "text", "yes_no", "moment", "date", "bytes", "json"]
+Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+MomentOfZone: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+
+READ: Final[dict[Kind, Any]] = {
+    "int": Int64,
+    "real": float,
+    "text": str,
+    "yes_no": bool,
+    "moment": MomentOfZone,
+    "date": date,
+    "bytes": bytes,
+    "json": Any,
+}
+"""The type that the values of each kind are read as."""
+
+TYPES: Final[dict[Kind, TypeEngine[Any]]] = {
+    "int": BigInteger(),
+    "real": Float(),
+    "text": String(),
+    "yes_no": Boolean(),
+    "moment": Moment(),
+    "date": Date(),
+    "bytes": LargeBinary(),
+    "json": JSON(),
+}
+"""The column type that the values of each kind are written as."""
+
+
+class TableHeader(msgspec.Struct, forbid_unknown_fields=True):
+    """The columns of a table in a back-up, and its row count; a kind ending in `?` is nullable."""
+
+    columns: dict[str, str]
+    rows: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """The first line of a back-up; each following line is a row, table by table."""
+
+    format: Literal["circuit-wars-backup"]
+    version: Literal[1]
+    revision: str
+    at: MomentOfZone
+    tables: dict[str, TableHeader]
+
+    @property
+    def rows(self) -> int:
+        """The total number of rows."""
+        return sum(table.rows for table in self.tables.values())
+
+
+def key_of(moment: datetime) -> str:
+    """Return the key of a back-up made at this time."""
+    return f"{PREFIX}/{moment:{TIME}}.jsonl.gz"
+
+
+def time_of(key: str) -> datetime | None:
+    """Return when a back-up was made, or None if the key is not that of a back-up."""
+    match = KEY.fullmatch(key)
+    return match and datetime.strptime(f"{match[1]}+0000", f"{TIME}%z")
+
+
+def superseded(keys: Iterable[str]) -> list[str]:
+    """Return the back-ups to delete: all but the last of each recent day and week."""
+    by_moment = {moment: key for key in keys if (moment := time_of(key))}
+    by_day: dict[date, datetime] = {}
+    by_week: dict[tuple[int, int], datetime] = {}
+    for moment in sorted(by_moment):
+        by_day[moment.date()] = moment
+        by_week[moment.isocalendar()[:2]] = moment
+    selected = {*list(by_day.values())[-DAILY:], *list(by_week.values())[-WEEKLY:]}
+    return [key for moment, key in by_moment.items() if moment not in selected]
+
+
+# Writing
+
+
+def write(database: Database, clock: Clock, to: IO[bytes]) -> Header:
+    """Write a compressed snapshot of all rows; return its header.
+
+    Other writers are not blocked. While no row changes, only the time differs between calls.
+    """
+    # If the disk is full, a GzipFile of Python 3.13 fails again, unnoticed, when it is collected.
+    packer = zlib.compressobj(LEVEL, wbits=AS_GZIP)
+    with database.snapshot() as connection:
+        header = describe(connection, clock)
+        to.write(packer.compress(msgspec.json.encode(header) + b"\n"))
+        encoder = msgspec.json.Encoder()
+        for table in Base.metadata.sorted_tables:
+            for rows in connection.execute(in_order(table)).partitions(AT_ONCE):
+                to.write(packer.compress(encoder.encode_lines([tuple(row) for row in rows])))
+    to.write(packer.flush())
+    return header
+
+
+def describe(connection: Connection, clock: Clock) -> Header:
+    """Return the header of a back-up."""
+    tables = {
+        table.name: TableHeader(
+            {column.name: kind_of(column) for column in table.columns},
+            connection.scalar(select(func.count()).select_from(table)) or 0,
+        )
+        for table in Base.metadata.sorted_tables
+    }
+    revision = migrations.revision_of(connection) or ""
+    return Header("circuit-wars-backup", 1, revision, clock(), tables)
+
+
+def in_order(table: Table) -> Any:
+    """Return the statement that reads a table, with referenced rows before referring ones."""
+    parents = [column.is_not(None) for column in table.columns if refers_to(column, table)]
+    rows = select(*table.columns).order_by(*parents, *table.primary_key)
+    return rows.execution_options(yield_per=AT_ONCE)
+
+
+def refers_to(column: Column[Any], table: Table) -> bool:
+    """Return whether a column has a foreign key to a table."""
+    return any(key.column.table is table for key in column.foreign_keys)
+
+
+def kind_of(column: Column[Any]) -> str:
+    """Return the kind of a column's values."""
+    kinds: dict[type, Kind] = {
+        Integer: "int",
+        Float: "real",
+        Boolean: "yes_no",
+        Moment: "moment",
+        Date: "date",
+        LargeBinary: "bytes",
+        JSON: "json",
+        String: "text",
+    }
+    kind = next(kind for type_, kind in kinds.items() if isinstance(column.type, type_))
+    return f"{kind}?" if column.nullable else kind
+
+
+# Reading
+
+
+def restore(
+    database: Database,
+    packed: IO[bytes],
+    then: Callable[[Session], object],
+    named: datetime | None = None,
+) -> Header:
+    """Fill an empty database of either kind, and upgrade it to the revision of this program.
+
+    `then` is called before the commit; `named` is the time in the name of the back-up. Raises
+    UsageError if the database is not empty, or if the file is damaged, truncated, not a back-up, or
+    not from the time in its name; the database is then unchanged.
+    """
+    with gzip.GzipFile("", "rb", fileobj=packed) as stream:
+        header = header_of(stream)
+        if named is not None and abs(header.at - named) > NAMED_WITHIN:
+            times = f"{named:{TIME}} was made at {header.at:{TIME}}"
+            raise UsageError(f"the back-up {times}: somebody has put another one under this name")
+        try:
+            with waiting(None), database.writing_engine.begin() as connection:
+                begin(connection, header)
+                for name, table in header.tables.items():
+                    fill(connection, name, table, stream)
+                if line_of(stream):
+                    raise UsageError("the back-up continues after its last row")
+                migrations.upgrade_to(connection, "head")
+                with Session(connection) as session:
+                    then(session)
+        except DBAPIError as error:
+            if is_away(error):
+                raise Failure(f"the database does not answer: {reason(error)}") from None
+            raise UsageError(f"the database does not take the back-up: {reason(error)}") from None
+        except (SQLAlchemyError, RecursionError) as error:
+            raise UsageError(f"the database does not take the back-up: {short(error)}") from None
+    return header
+
+
+def header_of(stream: gzip.GzipFile) -> Header:
+    """Read the header of a back-up."""
+    try:
+        header = documents.decode(line_of(stream), Header)
+    except msgspec.DecodeError:
+        raise UsageError(
+            "the file is not a back-up of a hub: its first line is not that of one"
+        ) from None
+    if not migrations.is_known(header.revision):
+        raise UsageError(
+            f"the back-up is of revision {short(header.revision)}, which this program does not "
+            "know: it was made by a newer one"
+        )
+    return header
+
+
+def line_of(stream: gzip.GzipFile) -> bytes:
+    """Read a line; raise UsageError if it cannot be read."""
+    try:
+        line = stream.readline(LONGEST)
+    except EOFError:
+        raise UsageError("the back-up is cut short") from None
+    except (zlib.error, gzip.BadGzipFile):
+        raise UsageError(
+            "the file is damaged or not a back-up: gzip cannot decompress it"
+        ) from None
+    except OSError as error:
+        raise Failure(f"the back-up cannot be read: {error.strerror}") from None
+    if len(line) >= LONGEST:
+        raise UsageError(f"the back-up has a line of {LONGEST} bytes or more")
+    return line
+
+
+def begin(connection: Connection, header: Header) -> None:
+    """Create the tables of a back-up; raise UsageError if the database has rows."""
+    at = migrations.revision_of(connection)
+    there = [name for name in inspect(connection).get_table_names() if name != REVISIONS]
+    full = [name for name in there if connection.scalar(has_rows(name))]
+    if full or (there and at != header.revision):
+        what = f"{full[0]} has rows" if full else f"it is at revision {at or 'nothing'}"
+        raise UsageError(
+            f"a back-up can only be restored into an empty database, and in this one {what}"
+        )
+    migrations.upgrade_to(connection, header.revision)
+    inspector = inspect(connection)
+    columns = {
+        name: {column["name"] for column in inspector.get_columns(name)}
+        for name in inspector.get_table_names()
+        if name != REVISIONS
+    }
+    if {name: {*table.columns} for name, table in header.tables.items()} != columns:
+        raise UsageError(f"the back-up does not have the tables of revision {header.revision}")
+
+
+def has_rows(name: str) -> Any:
+    """Return the statement that tells whether a table has any row."""
+    return select(select(text("1")).select_from(Table(name, MetaData())).exists())
+
+
+def fill(connection: Connection, name: str, header: TableHeader, stream: gzip.GzipFile) -> None:
+    """Insert the rows of a table."""
+    table = Table(name, MetaData(), *columns_of(header))
+    decoder = msgspec.json.Decoder(tuple[*types_of(header)])  # type: ignore[misc]
+    names = table.columns.keys()
+    rows = rows_of(name, header.rows, decoder, stream)
+    while batch := list(islice(rows, AT_ONCE)):
+        connection.execute(table.insert(), [dict(zip(names, row, strict=True)) for row in batch])
+    key = inspect(connection).get_pk_constraint(name)["constrained_columns"]
+    if connection.dialect.name == "postgresql" and key == ["id"]:
+        go_on_from_the_last(connection, table)
+
+
+def columns_of(header: TableHeader) -> Iterator[Column[Any]]:
+    """Yield the columns of a table in a back-up."""
+    for column, text_of_kind in header.columns.items():
+        kind = text_of_kind.removesuffix("?")
+        if kind not in TYPES:
+            raise UsageError(f"the back-up has a column of an unknown kind: {short(kind)}")
+        # In a nullable column None is SQL NULL, not the null of JSON.
+        is_json = kind == "json" and text_of_kind.endswith("?")
+        yield Column(column, JSON(none_as_null=True) if is_json else TYPES[kind])
+
+
+def types_of(header: TableHeader) -> Iterator[Any]:
+    """Yield the types that the values of a row are read as."""
+    for text_of_kind in header.columns.values():
+        kind: Any = READ[text_of_kind.removesuffix("?")]  # type: ignore[index]
+        is_optional = text_of_kind.endswith("?") and kind is not Any
+        yield reduce(or_, (kind, None)) if is_optional else kind
+
+
+def rows_of(
+    name: str, count: int, decoder: msgspec.json.Decoder[Any], stream: gzip.GzipFile
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table; raise UsageError at an invalid one."""
+    for number in range(1, count + 1):
+        line = line_of(stream)
+        try:
+            yield decoder.decode(line)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError):
+            what = "is invalid" if line else "is missing"
+            raise UsageError(f"row {number} of {name} {what}: the back-up is damaged") from None
+
+
+def go_on_from_the_last(connection: Connection, table: Table) -> None:
+    """Set PostgreSQL's id sequence to the highest id; SQLite needs no such step."""
+    of_name = func.pg_get_serial_sequence(table.name, "id")
+    if connection.scalar(select(of_name)) is not None:
+        last = func.max(table.c.id)
+        connection.execute(select(func.setval(of_name, func.coalesce(last, 1), last.is_not(None))))

@@ -1,0 +1,117 @@
+"""The resources of a hub process: settings, database, objects, keys, queue, clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from cw.errors import Failure
+from cw.files import make_folder
+from cw_hub.clock import Clock, utc_now
+from cw_hub.operation.passing_lines import OwnLines, PassingLines, lines_at
+from cw_hub.operation.rate_counts import RateCounts
+from cw_hub.operation.settings import HubSettings
+from cw_hub.operation.threads import Threads
+from cw_hub.operation.trust import begin_to_trust
+from cw_hub.players.players import Players
+from cw_hub.store.database import AWAY, Database, reason
+from cw_hub.store.migrations import prepare
+from cw_hub.store.objects import ObjectStore
+from cw_hub.store.replica import Replica
+from cw_hub.store.sealing import Sealer, new_master_key, new_secret_key, stored_key
+
+
+class Queue(Protocol):
+    """Where jobs are enqueued."""
+
+    def send(self, job: str, *arguments: int | str, queue: str = "jobs", after: float = 0) -> bool:
+        """Enqueue a job, by its name in jobs/registry.py; after some seconds, if given.
+
+        Call it after the commit of the rows that the job needs. Returns whether the queue was
+        reached.
+        """
+
+    def is_there(self) -> bool:
+        """Return whether the queue can be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What pages, jobs and commands work with; shared by all threads of a process."""
+
+    settings: HubSettings
+    database: Database
+    objects: ObjectStore
+    queue: Queue
+    sealer: Sealer
+    secret_key: str
+    clock: Clock = utc_now
+    rate_counts: RateCounts = field(default_factory=RateCounts)
+    """Recent usage, counted across all processes of the site."""
+    replica: Replica | None = None
+    """Where pages for anonymous visitors are read, if not from the database."""
+    threads: Threads = field(default_factory=Threads)
+    """The vital threads of the process."""
+    lines: PassingLines = field(default_factory=OwnLines)
+    """Lines about matches in progress."""
+    players: Players = field(default_factory=Players)
+    """The processes that play matches."""
+
+
+def open_resources(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Resources:
+    """Open the resources of a process; an empty data folder is filled first.
+
+    Raises UsageError if the database is not at the revision of this program, or if trusted programs
+    could read the keys, and Failure if the database does not answer.
+    """
+    begin_to_trust(settings)
+    make_private_folder(settings.data)
+    master_keys = settings.master_keys or stored_key(settings.data / "master.key", new_master_key)
+    secret_key = settings.secret_key or stored_key(settings.data / "secret.key", new_secret_key)
+    database = Database(settings.database)
+    try:
+        prepare(database)
+    except AWAY as error:
+        raise Failure(f"the database does not answer: {reason(error)}") from None
+    objects = ObjectStore(settings.store, settings.store_public_url)
+    read_url = settings.database_read_url
+    replica = Replica(read_url, database) if read_url else None
+    sealer = Sealer(master_keys)
+    rate_counts = RateCounts(settings.broker_url)
+    lines = lines_at(settings.broker_url)
+    return Resources(
+        settings,
+        database,
+        objects,
+        queue,
+        sealer,
+        secret_key,
+        clock,
+        rate_counts,
+        replica,
+        lines=lines,
+        players=Players(settings.players),
+    )
+
+
+def make_private_folder(path: Path) -> None:
+    """Create the data folder, for its owner alone: it holds people's addresses and keys."""
+    if not path.exists():
+        make_folder(path)
+        path.chmod(0o700)
+
+
+@contextmanager
+def opened(settings: HubSettings, queue: Queue, clock: Clock = utc_now) -> Iterator[Resources]:
+    """Yield the resources of a process; close them at the end of the block."""
+    resources = open_resources(settings, queue, clock)
+    try:
+        yield resources
+    finally:
+        resources.players.close()
+        if resources.replica is not None:
+            resources.replica.close()
+        resources.database.close()

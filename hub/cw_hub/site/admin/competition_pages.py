@@ -1,0 +1,279 @@
+"""Pages on which admins create and manage competitions of any format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw.errors import UsageError
+from cw.games.registry import game_entries
+from cw_hub.accounts.access.actor import player
+from cw_hub.accounts.pages import go
+from cw_hub.accounts.pictures import uploads
+from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions.dates import Dates, dates_of, field_text, problem_of, read_dates
+from cw_hub.competitions.format import Format, NewCompetition, format_named
+from cw_hub.competitions.picture_form import change_picture_of
+from cw_hub.competitions.setting_fields import read_all, show_all
+from cw_hub.competitions.verbs import LONGEST_TITLE, STEERED, CompetitionFacts, CompetitionTaken
+from cw_hub.pages.names import is_slug
+from cw_hub.pages.parts import notice
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.zones import zone_names
+from cw_hub.site.admin.pages import admins_only
+from cw_hub.site.formats import site_formats
+from cw.web.games.game_pages import game_page
+
+routes = Blueprint("organising", __name__, url_prefix="/competitions")
+
+NO_COMPETITION: Final = "There is no such competition."
+NO_STATE: Final = "There is no such state."
+NO_SLUG: Final = "The address must be 1 to 32 lower-case letters, digits and hyphens."
+AT_ITS_TIME: Final = "It begins at its time, or when you start it."
+BY_HAND: Final = "It begins when you start it."
+NO_TITLE: Final = "Please enter a title."
+WRONG_NAME: Final = "The name that you typed is not that of the competition: it was not ended."
+
+
+def offered() -> dict[str, Format]:
+    """Return the formats of competitions that can be created here, by name."""
+    return {format_.name: format_ for format_ in site_formats() if format_.about}
+
+
+def games() -> dict[str, str]:
+    """Return the titles of the games, by name."""
+    return {name: game_page(name).title for name in game_entries()}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A competition being created: its format, its game, and the form's input."""
+
+    format: Format
+    game: str
+    texts: dict[str, str]
+
+
+@routes.get("/new")
+@admins_only
+def new() -> str:
+    """Show the form of a new competition, once its format and game are chosen.
+
+    `like` names a competition whose settings fill the form.
+    """
+    format_ = offered().get(request.args.get("format", ""))
+    game = request.args.get("game", "")
+    texts: dict[str, str] = {}
+    if like := request.args.get("like", ""):
+        format_, game, texts = model(like)
+    if format_ is None or game not in games():
+        return form_page(None)
+    return form_page(Draft(format_, game, texts))
+
+
+def model(like: str) -> tuple[Format, str, dict[str, str]]:
+    """Return format, game and form texts of a competition `FORMAT/SLUG`; 404 if there is none."""
+    facts = competition_or_404(*like.partition("/")[::2])
+    format_ = offered().get(facts.format) or abort(404, NO_COMPETITION)
+    with one_reading() as reading:
+        texts = format_.texts(reading, format_, facts)
+    texts |= {"description": facts.description, "dates_zone": facts.zone}
+    return format_, facts.game, texts
+
+
+def form_page(draft: Draft | None, error: str = "") -> str:
+    """Return the page with the form, or with the choice of format and game that precedes it."""
+    return render_template(
+        "hub/site/admin/new_competition.html",
+        formats=offered(),
+        games=games(),
+        draft=draft,
+        zones=zone_names(),
+        error=error,
+        longest=LONGEST_TITLE,
+    )
+
+
+@routes.post("/new")
+@admins_only
+def create() -> ResponseReturnValue:
+    """Create a competition, a draft until it is started; show errors at the form."""
+    format_ = offered().get(request.form.get("format", "")) or abort(404, NO_COMPETITION)
+    game = request.form.get("game", "")
+    if game not in games():
+        abort(404, NO_COMPETITION)
+    try:
+        facts = created(format_, game)
+    except (UsageError, CompetitionTaken) as error:
+        draft = Draft(format_, game, request.form.to_dict())
+        return form_page(draft, str(error)), 422
+    begins_itself = format_.has_events and request.form.get("starts", "").strip()
+    notice(f"{facts.title} was created. {AT_ITS_TIME if begins_itself else BY_HAND}")
+    return go(address_of(format_, facts))
+
+
+def created(format_: Format, game: str) -> CompetitionFacts:
+    """Create the competition of the form; raise UsageError with a message if invalid."""
+    title, slug, description = (
+        request.form.get(name, "").strip() for name in ("title", "slug", "description")
+    )
+    if not title:
+        raise UsageError(NO_TITLE)
+    if slug and not is_slug(slug):
+        raise UsageError(NO_SLUG)
+    values = read_all(format_.fields, request.form)
+    wanted, dates = NewCompetition(game, title, slug or game, values, description), typed_dates()
+    hub, actor = resources(), player().username
+    picture = uploads.keep_upload(str(player().user_id), "wide") if uploads.has_upload() else None
+    with hub.database.writing() as session:
+        facts = format_.create(session, hub.clock, format_, wanted, actor)
+        format_.schedule(session, hub.clock, facts, dates, actor)
+        if picture is not None:
+            competitions.set_picture(session, hub.clock, facts.id, picture, actor=actor)
+    return facts
+
+
+def typed_dates() -> Dates:
+    """Return the dates of the form; raise UsageError with a message if invalid."""
+    texts = (request.form.get(name, "").strip() for name in ("starts", "ends", "dates_zone"))
+    return read_dates(*texts)
+
+
+def address_of(format_: Format, facts: CompetitionFacts) -> str:
+    """Return the address of a competition's management page."""
+    if format_.led_at is not None:
+        return format_.led_at(facts)
+    return url_for("organising.page", format_name=facts.format, slug=facts.slug)
+
+
+def competition_or_404(format_name: str, slug: str) -> CompetitionFacts:
+    """Return a competition; answer 404 if there is none."""
+    with one_reading() as reading:
+        return competitions.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
+
+
+def format_of(facts: CompetitionFacts) -> Format:
+    """Return the format of a competition; answer 404 if this site does not have it."""
+    return format_named(site_formats(), facts.format) or abort(404, NO_COMPETITION)
+
+
+@routes.get("/<format_name>/<slug>")
+@admins_only
+def page(format_name: str, slug: str) -> ResponseReturnValue:
+    """Show the settings and status of a competition, and the actions available."""
+    facts = competition_or_404(format_name, slug)
+    format_ = format_of(facts)
+    if format_.led_at is not None:
+        return go(format_.led_at(facts))
+    return lead_page(facts)
+
+
+def lead_page(
+    facts: CompetitionFacts,
+    typed: Mapping[str, str] | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page of a competition with the form's input, and errors by form."""
+    format_ = format_of(facts)
+    home = format_.home.address
+    with one_reading() as reading:
+        dates, problem = dates_of(reading, facts.id), problem_of(reading, facts.id)
+    texts = show_all(format_.fields, facts.settings)
+    texts |= {"title": facts.title, "description": facts.description, "dates_zone": facts.zone}
+    texts |= {
+        "starts": field_text(dates.starts, facts.zone),
+        "ends": field_text(dates.ends, facts.zone),
+    }
+    return render_template(
+        "hub/site/admin/competition.html",
+        facts=facts,
+        format=format_,
+        game=games().get(facts.game, facts.game),
+        texts={**texts, **(typed or {})},
+        longest=LONGEST_TITLE,
+        zones=zone_names(),
+        dates=dates,
+        problem=problem if facts.state == "draft" else "",
+        address=home(facts) if home else None,
+        errors=errors or {},
+    )
+
+
+@routes.post("/<format_name>/<slug>/settings")
+@admins_only
+def change(format_name: str, slug: str) -> ResponseReturnValue:
+    """Change the settings of a competition; show errors at the form."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    format_ = format_of(facts)
+    try:
+        values = read_all(format_.fields, request.form)
+        with hub.database.writing() as session:
+            format_.change(session, hub.clock, facts, values, player().username)
+    except UsageError as error:
+        return lead_page(facts, request.form, {"settings": str(error)}), 422
+    notice("The settings were saved.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/words")
+@admins_only
+def describe(format_name: str, slug: str) -> ResponseReturnValue:
+    """Change the title and description of a competition; show errors at the form."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    words = {name: request.form.get(name) for name in ("title", "description")}
+    try:
+        with hub.database.writing() as session:
+            competitions.describe(session, hub.clock, facts.id, actor=player().username, **words)
+    except UsageError as error:
+        return lead_page(facts, request.form, {"words": str(error)}), 422
+    notice("The texts were saved.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/picture")
+@admins_only
+def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
+    """Store or remove the picture of a competition; show errors at the form."""
+    facts = competition_or_404(format_name, slug)
+    try:
+        change_picture_of(facts, str(player().user_id), player().username)
+    except UsageError as error:
+        return lead_page(facts, errors={"picture": str(error)}), 422
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/dates")
+@admins_only
+def schedule(format_name: str, slug: str) -> ResponseReturnValue:
+    """Set when a competition starts and ends by itself; show errors at the form."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    try:
+        dates = typed_dates()
+        with hub.database.writing() as session:
+            format_of(facts).schedule(session, hub.clock, facts, dates, player().username)
+    except UsageError as error:
+        return lead_page(facts, request.form, {"dates": str(error)}), 422
+    notice("The dates were saved.")
+    return go(url_for("organising.page", format_name=format_name, slug=slug))
+
+
+@routes.post("/<format_name>/<slug>/state")
+@admins_only
+def steer(format_name: str, slug: str) -> ResponseReturnValue:
+    """Announce, start, pause or end a competition; its name confirms the end."""
+    facts, hub = competition_or_404(format_name, slug), resources()
+    state = STEERED.get(request.form.get("state", "")) or abort(400, NO_STATE)
+    here = go(url_for("organising.page", format_name=format_name, slug=slug))
+    if state == "over" and request.form.get("name", "").strip() != facts.title:
+        notice(WRONG_NAME, "bad")
+        return here
+    try:
+        with hub.database.writing() as session:
+            format_of(facts).steer(session, hub.clock, facts, state, player().username)
+    except UsageError as error:
+        notice(str(error), "bad")
+    return here

@@ -1,0 +1,103 @@
+"""PEOPLE, at `/admin/people`: admins find and lock accounts, and end their sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from cw.errors import UsageError
+from cw_hub.accounts import personal_limits, users
+from cw_hub.accounts.access.actor import player
+from cw_hub.accounts.pages import go
+from cw_hub.accounts.people import HOUSE
+from cw_hub.pages.parts import address_with, notice
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.site.admin.pages import admins_only, wanted_page, wanted_text
+from cw_hub.site.admin.people import find_people
+
+routes = Blueprint("people", __name__)
+
+ACTS: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
+    "lock": (users.lock, "{name} is locked, and all their sessions have ended."),
+    "unlock": (users.unlock, "{name} may log in again."),
+    "end-sessions": (users.end_sessions, "All sessions of {name} have ended."),
+    "confirm-email": (users.confirm_email, "The address of {name} was confirmed."),
+}
+"""Actions by the last part of the address, with the message that confirms them."""
+
+OF_ADMINS: Final = (
+    "Only the operator can change accounts of admins and that of the site: cw hub user."
+)
+NO_ADDRESS: Final = "Nothing has changed: {name} has no e-mail address."
+UNCONFIRMED: Final = "Nothing has changed: to confirm, type {name}."
+
+
+@routes.get("/admin/people")
+@admins_only
+def page() -> ResponseReturnValue:
+    """List accounts, the newest first."""
+    text = wanted_text()
+    with one_reading() as session:
+        listing = find_people(session, text, wanted_page())
+    return render_template(
+        "hub/site/admin/people.html",
+        page=listing,
+        text=text,
+        address_with=address_with,
+        limits=personal_limits.LIMITS,
+        most=personal_limits.MOST,
+    )
+
+
+@routes.post(
+    "/admin/people/<username>/<any('lock', 'unlock', 'end-sessions', 'confirm-email'):verb>"
+)
+@admins_only
+def act(username: str, verb: str) -> ResponseReturnValue:
+    """Apply an action to the account whose name is typed."""
+    hub, (do, sentence) = resources(), ACTS[verb]
+    try:
+        with hub.database.writing() as session:
+            account = users.find(session, username)
+            words = refusal(account)
+            if not words:
+                do(session, hub.clock, username, actor=player().username)
+    except users.NoAddress:
+        words = NO_ADDRESS.format(name=username)
+    except UsageError:
+        abort(404, "There is no such account.")
+    notice(words or sentence.format(name=account.username), "bad" if words else "good")
+    return go(url_for("people.page", q=account.username))
+
+
+@routes.post("/admin/people/<username>/limit")
+@admins_only
+def limit(username: str) -> ResponseReturnValue:
+    """Set a limit of the account whose name is typed, or reset it to the usual one."""
+    hub, name = resources(), request.form.get("limit", "")
+    try:
+        most = personal_limits.read_most(request.form.get("most", "").strip())
+        with hub.database.writing() as session:
+            account = users.find(session, username)
+            words = refusal(account)
+            if not words:
+                values = (username, name, most)
+                users.set_limit(session, hub.clock, *values, actor=player().username)
+    except UsageError as error:
+        notice(f"Nothing has changed: {error}.", "bad")
+        return go(url_for("people.page", q=username))
+    of_it = personal_limits.LIMITS.get(name, name)
+    sentence = f"{account.username}: {of_it}: {'as usual' if most is None else most}."
+    notice(words or sentence, "bad" if words else "good")
+    return go(url_for("people.page", q=account.username))
+
+
+def refusal(account: users.Facts) -> str:
+    """Return why nothing may be done to an account, or ""."""
+    if account.role == "admin" or account.username == HOUSE:
+        return OF_ADMINS
+    is_confirmed = request.form.get("sure", "").casefold() == account.username.casefold()
+    return "" if is_confirmed else UNCONFIRMED.format(name=account.username)

@@ -1,0 +1,156 @@
+"""The page shared by all errors; scripts and bots get JSON."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final
+
+from flask import Flask, Response, g, make_response, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from markupsafe import Markup, escape
+from werkzeug.exceptions import HTTPException, TooManyRequests
+
+from cw.errors import ArenaError
+from cw_hub.accounts.access.actor import VISITOR, actor
+from cw_hub.api import problems
+from cw_hub.pages import expired_forms, limiter
+from cw_hub.pages.request import resources
+from cw_hub.pages.security import SCRIPTED, family
+from cw_hub.store.database import AWAY, reason
+from cw_hub.store.objects import StoreAway
+from cw.server.app import REFUSALS
+
+log = logging.getLogger(__name__)
+
+LINK: Final = re.compile(r"(/(?:reset|verify|email|unsubscribe)/)[^/?]+")
+WORDS: Final = {
+    404: "There is no such page.",
+    405: "This page cannot be used that way.",
+    413: "That is more than this page accepts.",
+}
+"""Messages for errors without their own."""
+
+
+def install(app: Flask) -> None:
+    """Register the error handlers of an app."""
+    app.register_error_handler(HTTPException, explain)
+    app.register_error_handler(CSRFError, expire)
+    app.register_error_handler(ArenaError, refuse)
+    app.register_error_handler(StoreAway, fail)
+    app.register_error_handler(Exception, fail)
+
+
+def explain(error: HTTPException) -> ResponseReturnValue:
+    """Answer an HTTP error with a message; pass redirects through."""
+    code = error.code or 500
+    if code < 400 or error.response is not None:
+        return error
+    if isinstance(error, TooManyRequests):
+        return refuse_more()
+    plain = type(error).description == error.description
+    words_by_code = problems.WORDS if problems.is_for_programs() else WORDS
+    words = (words_by_code.get(code) if plain else None) or error.description or ""
+    if isinstance(error, problems.Invalid):
+        return problems.refusal(code, words, error.fields)
+    response = answer(code, error.name, words)
+    if code == 405:
+        response.headers["Allow"] = ", ".join(getattr(error, "valid_methods", None) or ())
+    return response
+
+
+def refuse(error: ArenaError) -> Response:
+    """Answer a request that is invalid, not possible now, or failed."""
+    code, title = next(row for kind, row in REFUSALS.items() if isinstance(error, kind))
+    return answer(code, title, str(error))
+
+
+def expire(_error: CSRFError) -> Response:
+    """Answer a form with an invalid token: the possible reasons, and the user's input."""
+    if problems.is_for_programs() or wants_json():
+        return answer(400, expired_forms.TITLE, expired_forms.WORDS)
+    meet()
+    page = render_template(
+        "hub/site/expired_form.html",
+        title=expired_forms.TITLE,
+        words=expired_forms.WORDS,
+        form=expired_forms.typed_form(),
+        before=expired_forms.page_before(),
+    )
+    response = make_response(page, 400)
+    response.headers["Vary"] = "Accept"
+    return response
+
+
+def refuse_more() -> Response:
+    """Answer a client over a limit; say when it ends."""
+    moment = limiter.retry_at()
+    now = resources().clock()
+    seconds = max(1, int((moment - now).total_seconds()))
+    words = limiter.too_many_words(moment)
+    if problems.is_for_programs():
+        message = escape(words).striptags()
+        response = problems.refusal(429, message, limit=limiter.met(), retry_after=seconds)
+    else:
+        response = answer(429, "Too many requests", words)
+    response.headers["Retry-After"] = str(seconds)
+    user = actor().user
+    log.info("limit address=%s user=%s", request.remote_addr, user.user_id if user else "-")
+    return response
+
+
+def fail(error: Exception) -> Response:
+    """Answer an internal error; its number is shown on the page and logged."""
+    # If the requester is not known yet, looking for them may be what failed.
+    g.setdefault("actor", VISITOR)
+    if isinstance(error, (*AWAY, StoreAway)):
+        response = answer(503, "Not now", "The site cannot reach its store. Please try again soon.")
+        response.headers["Retry-After"] = "10"
+        log.warning("store away: %s", cause(error))
+        return response
+    number = g.request_id
+    log.error("request %s failed: %s %s", number, request.method, masked_path(), exc_info=error)
+    return answer(500, "Something has failed", f"The error is ours. It was logged as {number}.")
+
+
+def cause(error: Exception) -> str:
+    """Return what is unavailable and why, for the log only."""
+    if isinstance(error, AWAY):
+        return f"the database does not answer: {reason(error)}"
+    return str(error)
+
+
+def masked_path() -> str:
+    """Return the requested path without the ticket of a link."""
+    return LINK.sub(r"\1...", request.path)
+
+
+def answer(code: int, title: str, words: str | Markup) -> Response:
+    """Answer with a page for people, or JSON for programs."""
+    if problems.is_for_programs():
+        return problems.refusal(code, escape(words).striptags())
+    meet()
+    if wants_json():
+        body: ResponseReturnValue = ({"error": escape(words).striptags()}, code)
+    else:
+        body = (render_template("hub/site/error.html", title=title, words=words), code)
+    response = make_response(body)
+    response.headers["Vary"] = "Accept"
+    return response
+
+
+def meet() -> None:
+    """Identify the requester; if that is impossible now, treat them as a visitor."""
+    try:
+        actor()
+    except AWAY:
+        g.actor = VISITOR
+
+
+def wants_json() -> bool:
+    """Return whether a bot or a script sent the request."""
+    kinds = ("text/html", "application/json")
+    is_for_bots = family(request.endpoint) in SCRIPTED
+    best = request.accept_mimetypes.best_match(kinds[::-1] if is_for_bots else kinds)
+    return best == "application/json"

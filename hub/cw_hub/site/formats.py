@@ -1,0 +1,30 @@
+"""The formats of a site. To add one, add its folder and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from flask import current_app
+
+from cw_hub.competitions.cup import format as cup
+from cw_hub.competitions.daily import format as daily
+from cw_hub.competitions.format import Format, kinds_of
+from cw_hub.competitions.rated import format as rated
+from cw_hub.competitions.tournament import format as tournament
+from cw_hub.matches.kinds import Kinds
+
+FORMATS: Final[tuple[Format, ...]] = (
+    rated.FORMAT,
+    daily.FORMAT,
+    tournament.FORMAT,
+    cup.FORMAT,
+)
+"""In the order in which ticks plan them and profiles show them."""
+
+KINDS: Final[Kinds] = kinds_of(FORMATS)
+
+
+def site_formats() -> Sequence[Format]:
+    """Return the formats of the site that handles this request."""
+    return cast(Sequence[Format], current_app.extensions["formats"])

@@ -1,0 +1,141 @@
+"""The profile of a user, and the card that opens at a name, with the parts of the formats."""
+
+from __future__ import annotations
+
+import re
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final, cast
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    redirect,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw_hub.accounts import people, profiles
+from cw_hub.accounts.access.actor import actor, player, players_only
+from cw_hub.accounts.pages import go
+from cw_hub.accounts.pictures import avatars
+from cw_hub.competitions.format import ProfileCard
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.site import own_data
+from cw_hub.site.formats import site_formats
+
+routes = Blueprint("profile", __name__)
+
+
+@routes.get("/user/<username>")
+def page(username: str) -> ResponseReturnValue:
+    """Show a user to everybody."""
+    profile = find(username)
+    if profile.username != username:
+        return redirect(url_for("profile.page", username=profile.username))
+    with one_reading() as reading:
+        parts = [card.part(reading, profile.user_id, profile.username) for card in cards()]
+    heads = [card.head() for card in cards()]
+    return render_template(
+        "hub/site/profile.html", profile=profile, heads=heads, parts=parts, lines=lines(profile)
+    )
+
+
+@routes.get("/user/<username>/card")
+def card(username: str) -> ResponseReturnValue:
+    """Return the card of a user as an HTML fragment."""
+    profile = find(username)
+    return render_template("hub/site/card.html", profile=profile, lines=lines(profile))
+
+
+def cards() -> list[ProfileCard]:
+    """Return the formats' parts of a profile."""
+    return [format_.profile for format_ in site_formats() if format_.profile is not None]
+
+
+def lines(profile: profiles.Profile) -> list[tuple[str, str]]:
+    """Return the figures of a profile, with their names."""
+    with one_reading() as reading:
+        return [card.line(reading, profile.user_id) for card in cards() if card.line is not None]
+
+
+def settings_cards(user_id: int) -> Markup:
+    """Return the formats' parts of a player's Settings page."""
+    with one_reading() as reading:
+        parts = [card.settings(reading, user_id) for card in cards() if card.settings is not None]
+    return Markup().join(parts)
+
+
+@routes.get("/settings/data.zip")
+@players_only
+def own_data_zip() -> ResponseReturnValue:
+    """Send players all data stored about them."""
+    hub, user = resources(), player()
+    # The server closes it after sending it.
+    file = cast(Any, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
+    with one_reading() as reading:
+        own_data.write_zip(reading, hub.objects, user.user_id, file)
+    file.seek(0)
+    name = f"{user.username}.zip"
+    answer = send_file(file, "application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+IN_MEMORY: Final = 1 << 20
+"""Size in bytes above which a zip is moved to a file."""
+
+NO_SUCH_USER: Final = "There is no such user."
+
+
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+
+
+def find(username: str) -> profiles.Profile:
+    """Return a profile by name, ignoring case; answer 404 if there is none."""
+    user = actor().user
+    with one_reading() as reading:
+        profile = profiles.find_profile(reading, username, user.user_id if user else None)
+    return profile or abort(404, NO_SUCH_USER)
+
+
+@routes.post("/user/<username>/friend")
+@players_only
+def befriend(username: str) -> ResponseReturnValue:
+    """Add a user as a friend."""
+    hub = resources()
+    try:
+        with hub.database.writing() as writing:
+            name = profiles.befriend(writing, hub.clock, player().user_id, username)
+    except people.NoSuchUser:
+        abort(404, NO_SUCH_USER)
+    return go(url_for("profile.page", username=name))
+
+
+@routes.post("/user/<username>/unfriend")
+@players_only
+def unfriend(username: str) -> ResponseReturnValue:
+    """Remove a friend."""
+    try:
+        with resources().database.writing() as writing:
+            name = profiles.unfriend(writing, player().user_id, username)
+    except people.NoSuchUser:
+        abort(404, NO_SUCH_USER)
+    return go(url_for("profile.page", username=name))
+
+
+@routes.get("/avatar/<digest>.webp")
+def picture(digest: str) -> ResponseReturnValue:
+    """Return a picture; its content never changes under its name."""
+    is_digest = re.fullmatch("[0-9a-f]{64}", digest)
+    data = resources().objects.get(avatars.key_of(digest)) if is_digest else None
+    if data is None:
+        abort(404, "There is no such picture.")
+    response = Response(data, mimetype="image/webp")
+    response.headers["Cache-Control"] = FOR_EVER
+    response.set_etag(digest)
+    return response.make_conditional(request)

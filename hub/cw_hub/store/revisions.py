@@ -1,0 +1,15 @@
+"""The revisions of competitions: pages and their ETags change only with them."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.orm import Session
+
+from cw_hub.store.tables import Bot, Competition, Rating
+
+
+def show_anew(session: Session, of_bots: ColumnElement[bool]) -> None:
+    """Raise the revision of all competitions that rate the bots matching a condition."""
+    affected = select(Rating.competition_id).join(Bot, Bot.id == Rating.bot_id).where(of_bots)
+    change = update(Competition).where(Competition.id.in_(affected))
+    session.execute(change.values(revision=Competition.revision + 1))

@@ -1,0 +1,95 @@
+"""A hub with a daily competition of End of Codes, and what is done in it."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions.daily import bots as grader_bots
+from cw_hub.competitions.daily import verbs as daily
+from cw_hub.competitions.daily.entrants import GAME
+from cw_hub.competitions.daily.history import lookup
+from cw_hub.competitions.daily.history.behaviour import sentence
+from cw_hub.matches.playing.worker import Worker
+from cw_hub.operation.resources import Resources
+from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.site.processes.begin import begin_site
+from cw_hub.store.tables import Match, MatchParticipant, User
+
+ME = Worker("me", 1, KINDS)
+SMALL = {"M": 2, "MAX_HP": 2, "max_rounds": 12}
+
+
+class Hub:
+    """A hub whose daily competition runs."""
+
+    def __init__(self, resources: Resources, options: dict[str, int] = SMALL) -> None:
+        """Begin the competition."""
+        self.resources, self.clock = resources, resources.clock
+        with resources.database.writing() as session:
+            daily.begin_site(session, self.clock)
+            self.id = competitions.named(session, GAME).id
+            competitions.set_values(session, self.clock, self.id, {"options": options})
+
+    def rest_elsewhere(self) -> None:
+        """Let the site play nothing but daily games once it is served."""
+        begin_site(self.resources)
+        with self.resources.database.writing() as session:
+            rated = competitions.named(session, "rated/code-battle").id
+            competitions.set_state(session, self.clock, rated, "paused")
+
+    def tick(self) -> None:
+        """Let each format plan."""
+        for plan in [format_.plan for format_ in FORMATS]:
+            with self.resources.database.writing() as session:
+                plan(session, self.clock)
+
+    def games(self) -> list[Match]:
+        """Return all games, the first first."""
+        with self.resources.database.reading() as session:
+            return list(session.scalars(select(Match).order_by(Match.id)))
+
+    def outcomes(self) -> list[tuple[str, str | None]]:
+        """Return the states of all games, and why they ended."""
+        return [(game.state, game.reason) for game in self.games()]
+
+    def begin(self) -> str:
+        """Plan a game for now; return its name."""
+        with self.resources.database.writing() as session:
+            return daily.begin(session, self.clock, self.id)
+
+    def play(self) -> Match:
+        """Begin a game and play it in this process."""
+        self.begin()
+        ME.play(self.resources, self.games()[-1].id)
+        return self.games()[-1]
+
+    def player(self, name: str, endpoint: str) -> tuple[int, int]:
+        """Make a user with a bot; return the ids of both."""
+        with self.resources.database.writing() as session:
+            user = User(username=name, username_key=name, created_at=self.clock())
+            session.add(user)
+            session.flush()
+            bot = grader_bots.make(session, self.clock, self.resources.sealer, user.id, name)
+            grader_bots.save(session, user.id, endpoint, "urlencoded")
+            return user.id, bot.id
+
+    def bot_of(self, user_id: int) -> grader_bots.GraderBot:
+        """Return the bot of a user."""
+        with self.resources.database.reading() as session:
+            bot = grader_bots.find(session, user_id)
+        assert bot is not None
+        return bot
+
+    def seats(self) -> list[MatchParticipant]:
+        """Return the participants of all games, by game and seat."""
+        by_game = select(MatchParticipant).order_by(
+            MatchParticipant.match_id, MatchParticipant.slot
+        )
+        with self.resources.database.reading() as session:
+            return list(session.scalars(by_game))
+
+    def sentence_for(self, user_id: int) -> str:
+        """Return how the bot of a user behaved in its last game."""
+        with self.resources.database.reading() as session:
+            return sentence(lookup.behaviours(session, user_id)[0])
