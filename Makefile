@@ -51,18 +51,20 @@ $(DEMO_READY): $(BIN)/python pyproject.toml requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable .
 	@touch $@
 
-$(HUB_READY): $(DEMO_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable ".[hub]"
+$(HUB_READY): $(DEMO_READY) hub/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt --editable . --editable hub
 	@touch $@
 
-$(TEST_READY): $(DEMO_READY)
+# The arena is tested without the site, too.
+$(TEST_READY): $(DEMO_READY) $(wildcard hub/pyproject.toml)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@[ ! -d hub ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable hub
 	@touch $@
 
 # The documents as a site, to be opened from disk: build/docs/index.html. A broken link is an error.
 docs: $(TEST_READY)
 	rm -rf build/docs
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site docs build/docs
+	$(BIN)/python docs/site/build.py --quiet --fail-on-warning --keep-going build/docs
 	@echo "Open build/docs/index.html"
 
 # What the image of a hub installs from PyPI, with versions and licences, as CycloneDX: build/sbom.json, held to the
@@ -70,10 +72,10 @@ docs: $(TEST_READY)
 sbom: $(BIN)/python
 	rm -rf build/image build/sbom
 	$(PYTHON) -m venv build/image
-	build/image/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt ".[hub]"
+	build/image/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt . ./hub
 	$(PYTHON) -m venv build/sbom
 	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
-	build/sbom/bin/python -m cyclonedx_py environment build/image/bin/python --pyproject pyproject.toml \
+	build/sbom/bin/python -m cyclonedx_py environment build/image/bin/python --pyproject hub/pyproject.toml \
 	  --output-reproducible --validate --output-file build/sbom.json
 	@echo "Wrote build/sbom.json"
 
@@ -94,9 +96,9 @@ gameday: $(TEST_READY)
 soak: export CW_MATCHES ?= 10000
 soak: $(TEST_READY)
 	CW_GAMES=10000 $(BIN)/python -m pytest -n auto tests/games -k agree_with_the_reference
-	CW_ALL_SCREENS=1 CW_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n auto tests/browser
+	CW_ALL_SCREENS=1 CW_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n auto tests/browser hub/tests/browser
 	CW_THOROUGH=1 CW_FORM_CASES=20000 $(BIN)/python -m pytest -n auto hub/tests/site/test_pages_fuzzed.py
-	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO tests/soak
+	CW_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 0 --log-cli-level INFO hub/tests/soak
 
 # ENGINE is podman or docker.
 engine:
@@ -123,8 +125,8 @@ push: hub-image
 	$(ENGINE) push $(REGISTRY)/circuit-wars
 
 requirements:
-	$(PYTHON) -m uv pip compile --quiet pyproject.toml --extra hub --extra dev --extra docs --extra envs --universal --python-version 3.11 \
-	  --no-emit-index-url --output-file requirements.txt
+	$(PYTHON) -m uv pip compile --quiet pyproject.toml hub/pyproject.toml --extra dev --extra docs --extra envs --universal --python-version 3.11 \
+	  --no-emit-package circuit-wars --no-emit-index-url --output-file requirements.txt
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # Its import takes longer than that of most commands: it is loaded when somebody asks.
@@ -17,9 +17,16 @@ def extensions(group: str) -> tuple[EntryPoint, ...]:
     return _known(group, tuple(sys.path))
 
 
-def extension(group: str, name: str) -> EntryPoint | None:
-    """Return the first entry point of that name in a group, None if there is none."""
-    return next((point for point in extensions(group) if point.name == name), None)
+def extension(group: str, name: str) -> Any:
+    """Load the first extension of that name in a group; None if there is none.
+
+    None too if its package was installed once, and its modules have moved since.
+    """
+    point = next((point for point in extensions(group) if point.name == name), None)
+    try:
+        return point.load() if point else None
+    except ModuleNotFoundError:
+        return None
 
 
 def source_of(point: EntryPoint) -> tuple[str, str]:

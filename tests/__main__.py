@@ -1,6 +1,7 @@
 """`python -m tests`: style, types and the fast suite; with `--all`, every test there is.
 
-With `--tests` neither style nor types are checked. Further arguments go to pytest.
+With `--tests` neither style nor types are checked, with `--types` nothing else. Further arguments
+go to pytest. The site is checked with the arena, where hub/ is there.
 """
 
 from __future__ import annotations
@@ -16,10 +17,17 @@ ROOT = Path(__file__).resolve().parents[1]
 Command = tuple[str, ...]
 
 STYLE: tuple[Command, ...] = (("ruff", "check", "."), ("ruff", "format", "--check", "--quiet", "."))
-TYPES: tuple[Command, ...] = (("mypy",),)
+HAS_SITE = Path(ROOT, "hub").exists()
+# The site is a package that is installed, and its tests are not in it: two checks.
+SITE: tuple[Command, ...] = (
+    ("mypy", "-p", "cw_hub"),
+    ("mypy", "hub/bench", "hub/docs", "hub/tests"),
+)
+TYPES: tuple[Command, ...] = (("mypy",), *(SITE if HAS_SITE else ()))
+PACKAGES: Command = ("-p", "cw", *(("-p", "cw_hub") if HAS_SITE else ()))
 # A cache holds one platform: in a common one, each check would begin anew.
 OTHER_TYPES: tuple[Command, ...] = tuple(
-    ("mypy", "--platform", platform, "--cache-dir", f".mypy_cache/{platform}", "cw")
+    ("mypy", "--platform", platform, "--cache-dir", f".mypy_cache/{platform}", *PACKAGES)
     for platform in ("win32", "darwin")
 )
 TESTS: Command = ("pytest", "--numprocesses", "auto", "--dist", "worksteal")
@@ -65,11 +73,15 @@ def prepare(everything: bool) -> None:
 
 def main() -> int:
     """Run all checks, types beside the tests and even after one has failed; 1 if any has."""
-    everything, alone = "--all" in sys.argv[1:], "--tests" in sys.argv[1:]
+    words = {"--all", "--tests", "--types"} & set(sys.argv[1:])
+    arguments = [one for one in sys.argv[1:] if one not in words]
+    everything, alone = "--all" in words, "--tests" in words
     prepare(everything)
-    arguments = [one for one in sys.argv[1:] if one not in {"--all", "--tests"}]
     style = () if alone else STYLE
     types = () if alone else TYPES + OTHER_TYPES if everything else TYPES
+    if "--types" in words:
+        results = [succeeds(command) for command in types]
+        return 0 if all(results) else 1
     tests = TESTS if everything else TESTS + FAST
     with ThreadPoolExecutor(1) as beside:
         reports = beside.map(report, types)

@@ -21,7 +21,8 @@ from shutil import copy2
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = (ROOT / "tests/defects.toml", ROOT / "hub/tests/defects.toml")
+FILES = (ROOT / "tests/defects.toml", *sorted(ROOT.glob("*/tests/defects.toml")))
+"""Ours, and those of what is built on it here."""
 
 SLOWEST = 900
 """Seconds after which tests that do not end have found something."""
@@ -59,12 +60,11 @@ class Defect:
             yield "thorough", (*THOROUGH, *WORKERS)
 
 
-DEFECTS = [
-    Defect(**one)
-    for file in FILES
-    if file.exists()
-    for one in tomllib.loads(file.read_text("utf-8"))["defect"]
-]
+def defects(*files: Path) -> list[Defect]:
+    """Return the defects in files."""
+    return [
+        Defect(**one) for file in files for one in tomllib.loads(file.read_text("utf-8"))["defect"]
+    ]
 
 
 def fill(copy: Path) -> None:
@@ -140,7 +140,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="run the thorough tests too")
     parser.add_argument("--json", action="store_true", help="print a JSON object for each defect")
     options = parser.parse_args()
-    chosen = [one for one in DEFECTS if options.only in f"{one.file}: {one.wrong}"]
+    chosen = [one for one in defects(*FILES) if options.only in f"{one.file}: {one.wrong}"]
     found = 0
     with TemporaryDirectory(prefix="cw-defects-") as folder:
         if not options.list:

@@ -1,9 +1,10 @@
-"""The games of docs/add-a-game.md, as packages that can be installed."""
+"""What documents show: the games of docs/add-a-game.md as packages, programs and files."""
 
 from __future__ import annotations
 
 import atexit
 import re
+import textwrap
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -69,3 +70,16 @@ def programs(page: str = "default-protocol.md") -> dict[str, str]:
     """Return the programs of a page of docs/ by the names of their files."""
     text = (DOCS / page).read_text("utf-8")
     return dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.M | re.S))
+
+
+def blocks(page: Path) -> list[str]:
+    """Return the blocks of code of a page, fenced or indented."""
+    text = page.read_text(encoding="utf-8")
+    fenced = re.findall(r"^```\w+\n(.*?)^```$", text, re.M | re.S)
+    return fenced + [textwrap.dedent(one) for one in re.findall(r"(?:^    .*\n)+", text, re.M)]
+
+
+def block(page: Path, start: str) -> str:
+    """Return the only block of a page that starts so."""
+    (text,) = (one for one in blocks(page) if one.startswith(start))
+    return text

@@ -12,8 +12,8 @@ PYTHON: Final = shlex.quote(sys.executable)
 
 
 PATIENT: Final = """import sys
-from tests.patience import PROGRAM, PatientImports
-sys.meta_path.insert(0, PatientImports)
+from tests.patience import CHANGES, PROGRAM, PatientImports
+sys.meta_path.insert(0, PatientImports(CHANGES))
 from cw.matches.processes import workers
 workers.WORKER = PROGRAM
 """

@@ -1,13 +1,13 @@
 """Time for bots on a busy machine: limits that none exceeds take the place of those of the rules.
 
 As a program it is `cw` by these limits, and without arguments a worker that plays matches by them.
-A hub that runs so has players that do, too.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -17,11 +17,10 @@ from typing import Any, Final, TypeAlias
 
 SECONDS: Final = 60.0
 PROGRAM: Final = (sys.executable, __file__)
-PLAYER: Final = (*PROGRAM, "hub", "player")
-PLAYERS: Final = "cw_hub.players.connections"
-"""The module that starts the players of a hub: they are programs of their own."""
 
 Change: TypeAlias = Callable[[object, str, Any], None]
+Changes: TypeAlias = Mapping[str, Callable[[ModuleType], None]]
+"""By module what changes it when it has been loaded."""
 
 # Modules that import a limit have it under their own name: whichever comes first, each is changed.
 LIMITS: Final[Mapping[str, Sequence[str]]] = {
@@ -38,8 +37,6 @@ FOR_PAINTERS: Final[Mapping[str, Sequence[str]]] = {
     "cw.games.paint.checks": ("TURN",),
 }
 """What is awaited to its end where a line of Paint is not as it should be."""
-FOR_HUBS: Final[Mapping[str, Sequence[str]]] = {"cw_hub.operation.threads": ("LAST_WORDS",)}
-"""What a process of a hub has time for that is told to end."""
 
 
 def be_patient(change: Change, limits: Mapping[str, Sequence[str]] = LIMITS) -> None:
@@ -56,36 +53,50 @@ def change_limits(module: ModuleType, names: Sequence[str], change: Change) -> N
         change(module, name, SECONDS if is_number else limit._replace(seconds=SECONDS))
 
 
+def changes(limits: Mapping[str, Sequence[str]]) -> Changes:
+    """Return what changes the limits of each module."""
+    return {
+        module: partial(change_limits, names=names, change=setattr)
+        for module, names in limits.items()
+    }
+
+
+CHANGES: Final = changes({**LIMITS, **FOR_PAINTERS})
+
+
 class PatientLoader(SourceFileLoader):
-    """Runs a module, and changes its limits, or what starts players."""
+    """Runs a module, and changes it."""
+
+    def __init__(self, name: str, path: str, change: Callable[[ModuleType], None]) -> None:
+        super().__init__(name, path)
+        self.change = change
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        if module.__name__ == PLAYERS:
-            setattr(module, "COMMAND", PLAYER)  # noqa: B010
-        else:
-            limits = {**LIMITS, **FOR_PAINTERS, **FOR_HUBS}
-            change_limits(module, limits[module.__name__], setattr)
+        self.change(module)
 
 
 class PatientImports:
     """Finds the modules that are to be changed, so that a process loads those it needs alone."""
 
-    @staticmethod
+    def __init__(self, changes: Changes) -> None:
+        self.changes = changes
+
     def find_spec(
-        name: str, path: Sequence[str] | None, target: ModuleType | None = None
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in {*LIMITS, *FOR_PAINTERS, *FOR_HUBS, PLAYERS}:
+        if name not in self.changes:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or spec.origin is None:
             return None
-        return spec_from_file_location(name, spec.origin, loader=PatientLoader(name, spec.origin))
+        loader = PatientLoader(name, spec.origin, self.changes[name])
+        return spec_from_file_location(name, spec.origin, loader=loader)
 
 
-def main() -> None:
+def main(changes: Changes = CHANGES) -> None:
     """Be `cw`, or a worker."""
-    sys.meta_path.insert(0, PatientImports)
+    sys.meta_path.insert(0, PatientImports(changes))
     if len(sys.argv) > 1:
         setattr(import_module("cw.matches.processes.workers"), "WORKER", PROGRAM)  # noqa: B010
         resolve_name("cw.cli:main")()

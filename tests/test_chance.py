@@ -40,7 +40,7 @@ SEVERAL = "\n".join(f"def test_{number}(): ..." for number in range(20))
 def run(folder: Path, source: str, *options: str, **settings: str) -> str:
     """Run tests of a module of its own under the plugins of these tests; return what is printed."""
     (folder / "test_module.py").write_text(source, encoding="utf-8")
-    own = ["-c", str(ROOT / "pyproject.toml"), "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    own = ["-c", str(ROOT / "pyproject.toml"), "-p", "tests.fixtures", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *own, "--rootdir", str(folder), *options, "."]
     path = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", **settings}
     done = subprocess.run(

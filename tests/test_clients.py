@@ -21,7 +21,7 @@ from cw.server.session import ABSENCE
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.arena.zoo import wait_until
-from tests.conftest import FakeClock, Serve
+from tests.fixtures import FakeClock, Serve
 from tests.games.circuit_wars.examples import SEED_MOVES, SEED_STATUS
 from tests.processes import NEEDS_PROC, descendants
 

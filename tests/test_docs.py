@@ -4,75 +4,49 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 
-from cw.cli import COMMANDS, main
+from cw.cli import COMMANDS
 from cw.game import Board
 from cw.games.circuit_wars.protocol import REGISTRATION_ERRORS, STATUS
 from cw.games.registry import GAMES, load_strategies
 from cw.games.rules import FAULT_KINDS
-from cw_hub.operation.environment import setting_rows
-from cw_hub.operation.settings import HubSettings
 from cw.web import create_app
 from cw.web.settings import SiteSettings
+from tests.claims import (
+    copies_the_code,
+    links,
+    named_commands,
+    named_tests,
+    says_untested,
+    targets_of_make,
+    unpinned,
+    variables_in,
+)
+from tests.commands import own_commands, unexplained, unknown_options
+from tests.documented import DOCS
+from tests.typed import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [*TOP, ROOT / "SECURITY.md", *sorted(DOCS.rglob("*.md"))]
 TEXTS = {page: page.read_text(encoding="utf-8") for page in PAGES}
 ALL = "\n".join(TEXTS.values())
 
 
-def commands(of: click.Command = main, name: str = "cw") -> Iterator[tuple[str, click.Command]]:
-    """Yield a command with its name as it is typed, and the commands in it."""
-    yield name, of
-    if isinstance(of, click.Group):
-        context = click.Context(of)
-        for word in of.list_commands(context):
-            inner = of.get_command(context, word)
-            assert inner is not None
-            yield from commands(inner, f"{name} {word}")
-
-
-EVERY_COMMAND = dict(commands())
-
-
-def options_of(of: click.Command) -> list[click.Option]:
-    return [parameter for parameter in of.params if isinstance(parameter, click.Option)]
-
-
-def is_sentence(text: str, own_name: str) -> bool:
-    """Return whether a help text says something: a sentence, and more than a name."""
-    words = [word for word in re.findall(r"\w+", text.lower()) if word not in own_name.split()]
-    return len(words) >= 2 and re.match(r"^[A-Z].*\.$", text, re.S) is not None
+EVERY_COMMAND = dict(own_commands())
 
 
 @pytest.mark.parametrize("name", EVERY_COMMAND)
 def test_every_command_and_option_explains_itself(name: str) -> None:
     """The reference of the site is made of these texts: there is no other."""
-    described = EVERY_COMMAND[name]
-    first = str(described.help).strip().partition("\n\n")[0]
-    assert is_sentence(first, name.rpartition(" ")[2]), first
-    for option in options_of(described):
-        text = re.sub(r"\s*\[[^]]*\]$", "", str(option.help))
-        own_name = " ".join(option.opts).replace("-", " ").strip()
-        assert is_sentence(text, own_name), (option.opts, option.help)
+    assert unexplained(name, EVERY_COMMAND[name]) == []
 
 
 @pytest.mark.parametrize("name", EVERY_COMMAND)
 def test_no_help_names_an_option_that_is_not_there(name: str) -> None:
-    known = {
-        option
-        for other in EVERY_COMMAND.values()
-        for one in options_of(other)
-        for option in (*one.opts, *one.secondary_opts)
-    }
-    texts = [str(EVERY_COMMAND[name].help)]
-    texts += [str(option.help) for option in options_of(EVERY_COMMAND[name])]
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", "\n".join(texts))) <= known | {"--help"}
+    assert unknown_options(EVERY_COMMAND[name], EVERY_COMMAND.values()) == set()
 
 
 def test_every_route_is_documented() -> None:
@@ -97,21 +71,13 @@ def test_every_route_is_documented() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    text = TEXTS[ROOT / "docs" / "server.md"]
+    text = TEXTS[DOCS / "server.md"]
     for field in dataclasses.fields(SiteSettings):
         assert f"`{field.name}`" in text
 
 
-def test_every_setting_of_a_hub_is_documented_and_no_other() -> None:
-    text = TEXTS[ROOT / "docs" / "hub" / "operators.md"]
-    for name, _, default, words in setting_rows(HubSettings()):
-        assert f"| `{name}` | {default} | {words} |" in text, name
-    rows = re.findall(r"^\| `(CW_[A-Z_]+)` \|", text, re.M)
-    assert rows == [row.name for row in setting_rows(HubSettings())]
-
-
 def test_every_code_is_documented() -> None:
-    text = TEXTS[ROOT / "docs" / "games" / "circuit_wars.md"]
+    text = TEXTS[DOCS / "games" / "circuit_wars.md"]
     for code in STATUS:
         assert re.search(rf"^\|.*\b{code}\b", text, re.M), code
     for code in REGISTRATION_ERRORS.values():
@@ -121,7 +87,7 @@ def test_every_code_is_documented() -> None:
 
 
 def test_every_method_of_the_board_is_documented() -> None:
-    text = TEXTS[ROOT / "docs" / "first-bot.md"]
+    text = TEXTS[DOCS / "first-bot.md"]
     for name in vars(Board):
         if not name.startswith("_"):
             assert f"`{name}" in text or f"Board.{name}" in text, name
@@ -129,75 +95,56 @@ def test_every_method_of_the_board_is_documented() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_strategy_is_documented(game: str) -> None:
-    text = TEXTS[ROOT / "docs" / "strategies.md"]
+    text = TEXTS[DOCS / "strategies.md"]
     for name in load_strategies(game):
         assert f"`{name}`" in text
 
 
 def test_every_environment_variable_is_documented() -> None:
     sources = [*ROOT.glob("*.py"), *(ROOT / "cw").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
-    names = {
-        name
-        for source in sources
-        for name in re.findall(r'"(CW_[A-Z_]+)"', source.read_text(encoding="utf-8"))
-    }
+    names = variables_in(sources)
     assert names
     assert {name for name in names if name not in ALL} == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", TEXTS[page]):
-        path, _, anchor = target.partition("#")
-        if path.startswith("http"):
-            continue
-        linked = (page.parent / path).resolve() if path else page
-        assert linked.exists(), f"{page.name} links to {target}"
-        if anchor:
-            headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.M)
-            assert anchor in {re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings}
+    """Those of README.md and CONTRIBUTING.md into hub/ are tried by the tests there."""
+    into_the_hub = [link for link in links(page) if link.leads_to_the_hub()]
+    assert page in TOP or not into_the_hub
+    others = [link for link in links(page) if link not in into_the_hub]
+    assert [link.written for link in others if not link.leads_somewhere()] == []
 
 
 def test_every_test_that_is_named_exists() -> None:
-    named = re.findall(r"\btests/[\w/]+\.py\b", ALL)
+    named = named_tests(ALL)
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_every_command_line_in_the_docs_is_one_that_exists() -> None:
-    for name in re.findall(r"\b(?:python -m cw|^\s*\$? ?cw) ([a-z]+)", ALL, re.M):
-        assert name in COMMANDS, name
+    assert named_commands(ALL) <= COMMANDS.keys()
 
 
-COPYING = re.compile(r"""pip install (?:(?:-c|--constraint) \S+ )?["']?\.["'\s`\[]""")
-"""Copies the code into the environment, where an editable install may be."""
-
-
-def test_nothing_replaces_the_editable_install_but_a_deployment() -> None:
-    messages = [*(ROOT / "cw").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
-    copying = [path.name for path in messages if COPYING.search(path.read_text("utf-8"))]
-    assert copying == ["deploy.md"]
+def test_nothing_replaces_the_editable_install() -> None:
+    messages = [*(ROOT / "cw").rglob("*.py"), *DOCS.rglob("*.md"), ROOT / "README.md"]
+    assert [path.name for path in messages if copies_the_code(path)] == []
 
 
 def test_every_requirement_is_pinned() -> None:
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    pinned = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    for name in re.findall(r'^  "([\w-]+)>=', project, re.M):
-        assert re.search(rf"^{name}==", pinned, re.M), name
+    assert unpinned(ROOT / "pyproject.toml") == []
 
 
-FOR_PEOPLE = ("README.md", "docs/index.md", "docs/first-bot.md", "hub/docs/index.md")
+OF_THE_HUB = {"hub"}
+"""What the tests of the hub find lines for."""
 
 
-@pytest.mark.parametrize("page", FOR_PEOPLE)
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/first-bot.md"])
 def test_what_make_does_for_people_has_lines_without_it(page: str) -> None:
-    targets = set(re.findall(r"(?:`|\$ |^    )make ([a-z-]+)", TEXTS[ROOT / page], re.M))
-    lines = TEXTS[ROOT / "docs" / "platforms.md"]
+    lines = TEXTS[DOCS / "platforms.md"]
+    targets = targets_of_make(TEXTS[ROOT / page]) - OF_THE_HUB
     assert [target for target in sorted(targets) if f"| `make {target}` |" not in lines] == []
 
 
 def test_what_nobody_has_tried_elsewhere_stands_on_one_page() -> None:
-    words = re.compile(
-        r"untested|nobody has (?:yet )?tried|(?:not|never) (?:been )?tested on", re.I
-    )
-    assert [page.name for page in PAGES if words.search(TEXTS[page])] == ["platforms.md"]
+    assert [page.name for page in PAGES if says_untested(TEXTS[page])] == ["platforms.md"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,11 @@ from click.testing import CliRunner
 
 from cw.championship.teams import read_teams
 from cw.cli import main
-from cw.documents.toml import parse_toml
 from cw.game import Board
 from cw.games.registry import load_game
-from cw_hub.competitions.tournament.config import LARGEST_FILE, read_config
 from cw.lab.parameters import read_parameters
-from tests.test_docs import ROOT
+from tests.documented import DOCS, block
 
-DOCS = ROOT / "docs"
 STATES = [
     ("circuit_wars", '{"size"'),
     ("hexagon", '{"size"'),
@@ -29,29 +24,16 @@ STATES = [
 ]
 
 
-def blocks(page: str) -> list[str]:
-    """Return the blocks of code of a page, fenced or indented."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    fenced = re.findall(r"^```\w+\n(.*?)^```$", text, re.M | re.S)
-    return fenced + [textwrap.dedent(one) for one in re.findall(r"(?:^    .*\n)+", text, re.M)]
-
-
-def block(page: str, start: str) -> str:
-    """Return the only block of a page that starts so."""
-    (text,) = (one for one in blocks(page) if one.startswith(start))
-    return text
-
-
 @pytest.mark.parametrize(("game", "start"), STATES)
 def test_the_state_of_a_game_is_one(game: str, start: str) -> None:
-    document = json.loads(block(f"games/{game}.md", start))
+    document = json.loads(block(DOCS / "games" / f"{game}.md", start))
     codec = load_game(game.replace("_", "-")).codec
     assert codec.state_to_json(codec.state_from_json(document)) == document
 
 
 def test_the_function_of_the_first_client_chooses_a_free_border() -> None:
     names: dict[str, Any] = {}
-    exec(block("first-bot.md", "def choose(board, player)"), names)
+    exec(block(DOCS / "first-bot.md", "def choose(board, player)"), names)
     board = Board(3)
     while board.free_borders():
         x, y, border = names["choose"](board, 1)
@@ -65,28 +47,22 @@ def test_the_teams_of_a_championship_are_read(
 ) -> None:
     monkeypatch.setenv("WIRES_SECRET", "0123456789abcdef")
     services = tmp_path / "services.toml"
-    services.write_text(block("championship.md", "[teams."), encoding="utf-8")
+    services.write_text(block(DOCS / "championship.md", "[teams."), encoding="utf-8")
     assert [team.id for team in read_teams(services, "hexagon")] == ["house", "wires"]
     for name in ("wires", "others"):
         folder = tmp_path / "teams" / name
         folder.mkdir(parents=True)
         (folder / "bot.js").touch()
-    (tmp_path / "teams" / "wires" / "team.toml").write_text(block("championship.md", "name ="))
+    named = block(DOCS / "championship.md", "name =")
+    (tmp_path / "teams" / "wires" / "team.toml").write_text(named)
     (tmp_path / "teams" / "others" / "team.toml").write_text('run = "node bot.js"')
     names = {team.name for team in read_teams(tmp_path / "teams", "paint")}
     assert "The Wires" in names
 
 
-def test_the_tournament_of_the_page_is_one() -> None:
-    table = parse_toml(block("hub/tournaments.md", "title =").encode(), LARGEST_FILE)
-    config = read_config(table, "duel", "hexagon")
-    assert [group.name for group in config.groups] == ["GRODNO", "FINAL"]
-    assert len(config.teams) == len(config.events) == 1
-
-
 def test_the_numbers_of_a_bot_can_be_tuned(tmp_path: Path) -> None:
     file = tmp_path / "numbers.toml"
-    file.write_text(block("lab.md", "[depth]"), encoding="utf-8")
+    file.write_text(block(DOCS / "lab.md", "[depth]"), encoding="utf-8")
     assert [number.name for number in read_parameters(file)] == ["depth"]
 
 
@@ -97,5 +73,5 @@ def test_a_replay_is_loaded_as_the_page_says(
     match = ("paint", "builtin:walker", "builtin:random", "--option", "turns=20")
     played = CliRunner().invoke(main, ["play", *match, "--out", "replays/paint-3.json.gz"])
     assert played.exit_code == 0, played.output
-    exec(block("replay.md", "from cw.replays"), {})
+    exec(block(DOCS / "replay.md", "from cw.replays"), {})
     assert capsys.readouterr().out.endswith("frames\n")

@@ -24,8 +24,8 @@ from cw.cli.bots import join
 from cw.errors import Failure
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import FakeClock, Serve
 from tests.effort import amount
+from tests.fixtures import FakeClock, Serve
 from tests.server.served import Served, serving_process
 from tests.test_clients import start
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from urllib.parse import urljoin
@@ -33,9 +33,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def build(folder: Path) -> None:
+def build(folder: Path, project: Path = ROOT) -> None:
     command = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    pip(*command, "--wheel-dir", str(folder), str(ROOT))
+    pip(*command, "--wheel-dir", str(folder), str(project))
 
 
 def pip(*arguments: str) -> None:
@@ -58,12 +58,12 @@ def installed(
     It has the packages that are here, but for ours; of other interpreters, those of the registry.
     """
     name = f"environment-{Path(request.param).name}"
-    return once(tmp_path_factory, name, partial(install, wheel, request.param))
+    return once(tmp_path_factory, name, partial(install, [wheel], request.param))
 
 
-def install(wheel: Path, interpreter: str, folder: Path) -> None:
-    """Make an environment with the wheel; of this interpreter where none is named."""
-    own = ["--python", str(folder / "bin" / "python"), "install", "--quiet", str(wheel)]
+def install(wheels: Iterable[Path], interpreter: str, folder: Path) -> None:
+    """Make an environment with wheels; of this interpreter where none is named."""
+    own = ["--python", str(folder / "bin" / "python"), "install", "--quiet", *map(str, wheels)]
     if interpreter:
         subprocess.run([interpreter, "-m", "venv", folder], timeout=PATIENCE, check=True)
         pip(*own)
@@ -155,20 +155,26 @@ def test_it_runs_where_its_environment_is_not_active(installed: Path, tmp_path: 
     assert "2 matches of circuit-wars" in cw("play", *match, "--games", "2", "--jobs", "2")
 
 
-def test_all_pages_are_served_with_all_that_they_need(user: Terminal) -> None:
-    typed(user, "cw play hexagon builtin:random builtin:greedy --seed 1")
-    user.type(Typed("cw serve --port 5000 &", ("Monitor: http://127.0.0.1:5000/",)))
-    base = f"http://127.0.0.1:{user.port}"
-    due, pages = ["/"], set[str]()
-    while due:
-        path = due.pop()
+def visited(base: str, *due: str, within: str = "/") -> set[str]:
+    """Follow the links from pages to all that they need; return the addresses."""
+    left, pages = [*due], set[str]()
+    while left:
+        path = left.pop()
         if path not in pages:
             pages.add(path)
             answer = requests.get(f"{base}{path}", timeout=PATIENCE)
             assert answer.status_code == 200, path
             if path.endswith((".css", ".js")) or "html" in answer.headers["Content-Type"]:
                 links = (next(filter(None, link)) for link in LINK.findall(answer.text))
-                due += [urljoin(path, link) for link in links]
+                addresses = (urljoin(path, link) for link in links)
+                left += [address for address in addresses if address.startswith(within)]
+    return pages
+
+
+def test_all_pages_are_served_with_all_that_they_need(user: Terminal) -> None:
+    typed(user, "cw play hexagon builtin:random builtin:greedy --seed 1")
+    user.type(Typed("cw serve --port 5000 &", ("Monitor: http://127.0.0.1:5000/",)))
+    pages = visited(f"http://127.0.0.1:{user.port}", "/")
     for game in GAMES:
         assert {f"/games/{game}/", f"/games/{game}/rules", f"/static/games/{game}.png"} <= pages
     assert {"/static/viewer/viewer.js", "/static/viewer/games/hexagon.js"} <= pages

@@ -96,12 +96,8 @@ class Commands(LazyGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; one whose package is missing says what to install."""
-        if command := super().get_command(ctx, cmd_name):
-            return command
-        if point := extension(GROUP, cmd_name):
-            found: click.Command = point.load()
-            return found
-        return missing(cmd_name) if cmd_name in MISSING else None
+        command: click.Command | None = super().get_command(ctx, cmd_name)
+        return command or extension(GROUP, cmd_name) or missing(cmd_name)
 
     def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
         """Return the name of each command and a sentence about it; none of others is loaded."""
@@ -125,8 +121,13 @@ class Commands(LazyGroup):
             raise SystemExit(INTERRUPTED) from None
 
 
-def missing(name: str) -> click.Command:
-    """Return a command that takes anything and says how to install the package that has it."""
+def missing(name: str) -> click.Command | None:
+    """Return a command that takes anything and says how to install the package that has it.
+
+    None if we know of no such package.
+    """
+    if name not in MISSING:
+        return None
 
     @click.command(name, context_settings={"ignore_unknown_options": True}, add_help_option=False)
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)

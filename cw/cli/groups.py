@@ -17,7 +17,7 @@ LONGEST_SENTENCE: Final = 1000
 GROUP: Final = "cw.commands"
 """The group of entry points that name a click command of another package."""
 
-INSTALL_HUB: Final = 'pip install -e ".[hub]"'
+INSTALL_HUB: Final = "pip install -e . -e hub"
 """What to type in a checkout for the commands of a hub."""
 
 

@@ -12,6 +12,7 @@ from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
 from cw.web.championship.championship_routes import add_championship, championship_around
 from cw.web.documents import document_routes
+from cw.web.documents.shelf import Library
 from cw.web.games import game_routes
 from cw.web.live import live_routes, output_routes, play_on_routes
 from cw.web.live.live_matches import LiveMatches
@@ -45,6 +46,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
         app.extensions["replay_store"] = ReplayStore(settings.replays)
     else:
         add_championship(app, championship)
+    app.extensions["documents"] = Library()
     app.extensions["thumbnails"] = Thumbnails()
     app.extensions["animations"] = Animations(clock)
     app.extensions["matches"] = LiveMatches(settings.matches, clock, keep_replay)

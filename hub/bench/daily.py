@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from hub.bench.hub import BARE, Browser, browsers, compare
 from bench.rows import Effort, Goal, Row
+from hub.bench.hub import BARE, Browser, browsers, compare
 
 PLAYERS: Final = 1000
 GAMES: Final = 1000

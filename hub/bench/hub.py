@@ -102,8 +102,8 @@ def served(folder: str, *options: str) -> Iterator[tuple[Browser, Browser, str]]
 
 def rows(effort: Effort) -> list[Row]:
     """Compare requests per second, count statements, and play matches."""
-    # Not before: the extra `hub` need not be there for the other parts.
-    from bench import hub_ladder  # noqa: PLC0415
+    # Not before: other benches import this one, and need neither.
+    from hub.bench import hub_ladder  # noqa: PLC0415
     from hub.bench.hub_match import share_of_match  # noqa: PLC0415
 
     with browsers() as (player, visitor, match):

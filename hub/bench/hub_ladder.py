@@ -11,10 +11,10 @@ from html import unescape
 from threading import Event, Thread
 from typing import Final
 
-from hub.bench import crowd, ladder_history
 from bench.client import connect
-from hub.bench.hub import BARE, Browser, browsers, compare
 from bench.rows import Effort, Goal, NotMeasured, Row
+from hub.bench import crowd, ladder_history
+from hub.bench.hub import BARE, Browser, browsers, compare
 
 TEAMS: Final = 500
 PAGE: Final = f"/t/{ladder_history.SLUG}/{ladder_history.GROUP}/"

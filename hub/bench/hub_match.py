@@ -12,6 +12,9 @@ from typing import Final
 
 from bench.rows import Effort, Goal, Row
 from cw.arena.bots import BotSpec
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
+from cw.replays.document import encode
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.playing.worker import Worker
@@ -19,9 +22,6 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import KINDS
-from cw.matches.run import run_match
-from cw.matches.spec import MatchSpec
-from cw.replays.document import encode
 
 GAME: Final = "code-battle"
 STRATEGIES: Final = ("swarm", "rusher")

@@ -13,8 +13,7 @@ from flask import Flask, render_template
 from sqlalchemy import event, select
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
-from hub.bench import daily_history, ladder_history, rated_history
-from hub.bench.hub import BARE, FLASK
+from cw.server.wsgi import listen, serving
 from cw_hub.accounts import people, profiles
 from cw_hub.accounts.access import tickets
 from cw_hub.matches.planning import Plan, Seat, plan
@@ -24,7 +23,8 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.site.application import create_hub
 from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.tables import Match, User
-from cw.server.wsgi import listen, serving
+from hub.bench import daily_history, ladder_history, rated_history
+from hub.bench.hub import BARE, FLASK
 
 PEOPLE: Final = ("ada", "grace")
 

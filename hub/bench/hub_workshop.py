@@ -14,9 +14,9 @@ from typing import Any, Final
 import aiohttp
 
 from bench.chromium import chromium
-from hub.bench.operation import address_of, role
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.workshop import run_to_picture
+from hub.bench.operation import address_of, role
 
 PAGE: Final = "/workshop/paint/"
 PASSWORD: Final = "correct horse"

@@ -21,9 +21,6 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from hub.bench import crowd, rated_history
-from hub.bench.crowd import BROWSERS
-from hub.bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
 from cw_hub.bots.checks import health as bot_health
@@ -42,6 +39,9 @@ from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.database import Database
 from cw_hub.store.sealing import Sealer
 from cw_hub.store.tables import Base, Bot, Competition, Match, User
+from hub.bench import crowd, rated_history
+from hub.bench.crowd import BROWSERS
+from hub.bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
 
 BOTS: Final = 10_000
 BOTS_OF_A_PERSON: Final = 5

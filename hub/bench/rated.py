@@ -16,8 +16,6 @@ from typing import Final
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
-from hub.bench import rated_history
-from hub.bench.hub import BARE, Browser, compare, served
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw_hub.competitions.rated import pairing
 from cw_hub.matches import claims, sending
@@ -33,6 +31,8 @@ from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.tables import Match
+from hub.bench import rated_history
+from hub.bench.hub import BARE, Browser, compare, served
 
 BOTS: Final = 10_000
 MATCHES: Final = 1_000_000

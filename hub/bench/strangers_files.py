@@ -30,6 +30,14 @@ from cw.documents import toml
 from cw.games.code_battle.maps import map_file
 from cw.games.code_battle.maps.generate import make_maps
 from cw.games.wire import DEEPEST, read_json
+from cw.replays.document import digest, encode
+from cw.web.games.frames import MOST_CAPTIONS, Window
+from cw.web.games.game_routes import LARGEST_WINDOW
+from cw.web.replays import uploads
+from cw.web.settings import LARGEST_UPLOAD
+from cw.web.workshop.workshop_routes import LARGEST_BODY, Saved
+from cw.workshop.folder import LARGEST_FILE
+from cw.workshop.marks import marks_in
 from cw_hub.accounts.pictures import picture_reader
 from cw_hub.bots.versions import comparing
 from cw_hub.competitions import description
@@ -39,20 +47,11 @@ from cw_hub.competitions.tournament.people import invitations
 from cw_hub.competitions.tournament.teams import machines
 from cw_hub.pages.security import LARGEST_FORM, MOST_FIELDS
 from cw_hub.players import packages
-from cw.replays.document import digest, encode
-from cw.web.games.frames import MOST_CAPTIONS, Window
-from cw.web.games.game_routes import LARGEST_WINDOW
-from cw.web.replays import uploads
-from cw.web.settings import LARGEST_UPLOAD
-from cw.web.workshop.workshop_routes import LARGEST_BODY, Saved
-from cw.workshop.folder import LARGEST_FILE
-from cw.workshop.marks import marks_in
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "hub" / "costs.md"
+PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "costs.md"
 HEADS: Final = ("file", "bound", "seconds", "MiB")
-ROOT: Final = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True)

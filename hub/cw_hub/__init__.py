@@ -2,3 +2,6 @@
 
 Workers and schedulers start without its pages, which application.py serves.
 """
+
+__version__ = "1.0.0"
+"""That of the arena; both are released together."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from flask import Flask  # noqa: E402
@@ -25,7 +25,7 @@ from cw_hub.pages.limiter import OTHERS, Limit  # noqa: E402
 from cw_hub.site import limits  # noqa: E402
 from cw_hub.site.application import create_hub  # noqa: E402
 
-FILE: Final = ROOT / "docs" / "hub" / "costs.md"
+FILE: Final = ROOT / "hub" / "docs" / "costs.md"
 METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH"})
 ROW: Final = re.compile(r"\| (.+?) \| (.+?) \| (.+) \|")
 BRACES: Final = re.compile(r"\{([^{}]*)\}")

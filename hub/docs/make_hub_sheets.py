@@ -22,13 +22,10 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from hub.bench import daily_history, ladder_history
-
-from bench import rated_history  # noqa: E402
-from hub.bench.hub_server import cookie_of  # noqa: E402
+from cw.server.wsgi import listen, serving  # noqa: E402
 from cw_hub.accounts import people, users  # noqa: E402
 from cw_hub.bots import verbs as bots  # noqa: E402
 from cw_hub.clock import Clock  # noqa: E402
@@ -38,8 +35,9 @@ from cw_hub.operation.settings import HubSettings  # noqa: E402
 from cw_hub.site.application import create_hub  # noqa: E402
 from cw_hub.site.processes.begin import begin_site  # noqa: E402
 from cw_hub.store.tables import Competition, Event  # noqa: E402
-from cw.server.wsgi import listen, serving  # noqa: E402
 from docs.make_sheets import ARGUMENTS, GAP  # noqa: E402
+from hub.bench import daily_history, ladder_history, rated_history  # noqa: E402
+from hub.bench.hub_server import cookie_of  # noqa: E402
 
 ENTRIES: Final = (0, 1, 30, 500)
 OWNER: Final = "ada"

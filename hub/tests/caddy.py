@@ -16,7 +16,7 @@ from hub.tests.campaign import ROOT
 from tests.ports import free_port
 from tests.tools import CADDY
 
-CADDYFILE = ROOT / "deploy" / "Caddyfile"
+CADDYFILE = ROOT / "hub" / "deploy" / "Caddyfile"
 
 
 @dataclass(frozen=True)

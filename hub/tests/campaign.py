@@ -21,6 +21,8 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
 from cw.games.registry import load_game
+from cw.replays.document import decode
+from cw.replays.verify import verify
 from cw_hub.clock import utc_now
 from cw_hub.matches import interruptions, planning
 from cw_hub.matches.planning import Plan, Seat
@@ -29,8 +31,6 @@ from cw_hub.operation.resources import Resources
 from cw_hub.site.processes.upkeep import keep_in_order
 from cw_hub.store.archives import file_at
 from cw_hub.store.tables import Battle, Match, MatchParticipant
-from cw.replays.document import decode
-from cw.replays.verify import verify
 from tests.effort import amount
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,10 +26,10 @@ from cw_hub.store import database as databases
 from cw_hub.store import migrations, objects, replica
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from hub.tests import statements
+from hub.tests import services, statements
+from hub.tests.patience import PLAYER
 from hub.tests.services import Swift, empty_postgresql, new_postgresql, new_swift
 from hub.tests.sites import Site, site_on
-from tests.patience import PLAYER
 
 statements.compile_once()
 
@@ -48,6 +48,12 @@ class StillClock:
 
     def advance(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let no test of the fast suite need a service."""
+    services.permit(item.get_closest_marker("thorough") is not None)
 
 
 BOTH_DATABASES = ("sqlite", pytest.param("postgresql", marks=pytest.mark.thorough))

@@ -1,4 +1,4 @@
-"""Through how many files a request runs: the table "Flows" of docs/architecture.md.
+"""Through how many files a request runs: the table "Flows" of hub/docs/architecture.md.
 
     CW_FLOWS=1 python -m pytest -n 0 -s hub/tests/flows.py     (-rP names the files too)
 

@@ -11,6 +11,11 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
+from cw.league.ladder.boards import BoardSpec
+from cw.league.ladder.places import positions
+from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, crosstable, summed
+from cw.replays.document import decode
+from cw.replays.verify import verify
 from cw_hub.competitions.tournament.rounds import progress
 from cw_hub.matches.playing.worker import Worker
 from cw_hub.matches.replays import viewed_key
@@ -32,11 +37,6 @@ from cw_hub.store.tables import (
     RoundScore,
     Team,
 )
-from cw.league.ladder.boards import BoardSpec
-from cw.league.ladder.places import positions
-from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, crosstable, summed
-from cw.replays.document import decode
-from cw.replays.verify import verify
 
 T = TypeVar("T")
 

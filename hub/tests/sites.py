@@ -17,6 +17,7 @@ from argon2.profiles import CHEAPEST
 from flask import Flask
 from jinja2.bccache import Bucket, BytecodeCache
 
+from cw.server.wsgi import listen, serving
 from cw_hub.accounts.access.passwords import Passwords
 from cw_hub.accounts.mails import delivery
 from cw_hub.competitions.format import Format
@@ -24,7 +25,6 @@ from cw_hub.competitions.rated import verbs as rated
 from cw_hub.operation.resources import Resources
 from cw_hub.site.application import create_hub
 from cw_hub.site.formats import FORMATS
-from cw.server.wsgi import listen, serving
 
 if TYPE_CHECKING:
     from hub.tests.conftest import StillClock

@@ -6,10 +6,15 @@ import asyncio
 
 import pytest
 
+from cw.assets import asset as arena_asset
+from cw.cli.bench import PARTS, parts_known
+from cw_hub.assets import asset
 from hub.bench import daily, hub, hub_workshop, operation, rated
 from tests.benches import (
     TINY,
     check,
+    check_figures,
+    measured_at_once,
     started_processes,  # noqa: F401 - a fixture
 )
 from tests.tools import NEEDS_BUBBLEWRAP
@@ -74,3 +79,15 @@ def test_runs_on_a_hub_are_timed_beside_pages_of_others() -> None:
         ends, pages = asyncio.run(hub_workshop.many(address, 2))
     assert len(ends) == 2
     assert min(ends + pages) > 0
+
+
+def test_the_parts_of_a_hub_are_measured_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = parts_known().keys() - PARTS.keys()
+    assert own == {"daily", "hub", "hub-workshop", "operation", "rated"}
+    assert measured_at_once(monkeypatch, parts_known()) == list(parts_known())
+
+
+def test_the_figures_of_all_parts_fit_on_a_page_with_those_of_a_hub() -> None:
+    texts = [(folder("docs") / "performance.md").read_text() for folder in (arena_asset, asset)]
+    # Its workshop has no yardstick.
+    check_figures("\n".join(texts), parts_known().keys() - {"hub-workshop"})

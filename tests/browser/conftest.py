@@ -26,8 +26,8 @@ from playwright.sync_api import (
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser.axe import SCREENS
-from tests.conftest import FakeClock, Serve
 from tests.effort import first_is_fast
+from tests.fixtures import FakeClock, Serve
 from tests.tools import BROWSER
 
 SLOW = 60_000
@@ -85,17 +85,21 @@ def browser(pytestconfig: pytest.Config) -> Browser:
     return running.browser
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """End the browser before a test of another folder.
+def leave(folder: Path, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the browser before a test that is not in a folder.
 
     While Playwright runs, so does its event loop, and the thread cannot run another.
     """
-    stays = nextitem is not None and nextitem.path.is_relative_to(FOLDER)
+    stays = nextitem is not None and nextitem.path.is_relative_to(folder)
     if not stays and RUNNING in item.config.stash:
         running = item.config.stash[RUNNING]
         del item.config.stash[RUNNING]
         running.end.close()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    leave(FOLDER, item, nextitem)
 
 
 @dataclass

@@ -23,6 +23,6 @@ def be_patient(change: patience.Change) -> None:
 
 
 if __name__ == "__main__":
-    sys.meta_path.insert(0, patience.PatientImports)
+    sys.meta_path.insert(0, patience.PatientImports(patience.CHANGES))
     be_patient(setattr)
     patience.main()

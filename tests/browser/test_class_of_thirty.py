@@ -16,7 +16,7 @@ from flask import Flask, send_from_directory
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import SLOW
-from tests.conftest import Serve
+from tests.fixtures import Serve
 from tests.server.served import serving_process
 from tests.tools import BASH, CURL, require
 

@@ -14,7 +14,7 @@ from cw.web.settings import SiteSettings
 from tests.browser import recorded
 from tests.browser.axe import serious
 from tests.browser.conftest import Watcher, each_screen
-from tests.conftest import Serve
+from tests.fixtures import Serve
 
 READY = "#viewer[data-surveyed=true]"
 

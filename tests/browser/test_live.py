@@ -25,8 +25,8 @@ from cw.web.settings import SiteSettings
 from tests.browser.axe import Scheme, complaints, on_each_screen, serious, show_on
 from tests.browser.conftest import Watcher, each_screen, watch
 from tests.browser.viewer.viewing import middle
-from tests.conftest import Serve
 from tests.effort import first_is_fast
+from tests.fixtures import Serve
 from tests.web.live.live_pages import PATIENCE
 
 PLAIN, NUMBERED = 12, 30

@@ -18,7 +18,7 @@ from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher, watch
 from tests.browser.recorded import frames, recorded
-from tests.conftest import Serve
+from tests.fixtures import Serve
 from tests.mutations import spoiled
 
 READY = "#viewer[data-surveyed=true]"

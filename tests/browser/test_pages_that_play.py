@@ -13,7 +13,7 @@ from cw.server.session import ABSENCE
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import SLOW, Host
 from tests.browser.test_monitor import SMALLEST_GAME
-from tests.conftest import Serve
+from tests.fixtures import Serve
 
 ASK = "async ([server, path]) => { const a = await fetch(server + path); return await a.json(); }"
 

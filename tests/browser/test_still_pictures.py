@@ -16,7 +16,7 @@ from cw.pictures.brush import image_of
 from cw.pictures.svg import svg
 from cw.web import create_app
 from tests.browser.recorded import MATCHES
-from tests.conftest import Serve
+from tests.fixtures import Serve
 from tests.pictures.looking import document_of, sheet_at
 
 INSIDE = """async ([seat, places]) => {

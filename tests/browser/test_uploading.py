@@ -14,7 +14,7 @@ from cw.web.settings import LARGEST_UPLOAD, SiteSettings
 from tests.browser.axe import on_each_screen, serious
 from tests.browser.conftest import Watcher
 from tests.browser.recorded import recorded
-from tests.conftest import Serve
+from tests.fixtures import Serve
 
 READY = "#viewer[data-surveyed=true]"
 

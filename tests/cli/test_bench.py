@@ -1,22 +1,16 @@
 """`cw bench` measures what it says; how fast this machine is, is not tested."""
 
 import json
-import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
 import requests
-from click.testing import CliRunner, Result
-from rich.console import Console
 
 from bench import (
     agents,
@@ -34,11 +28,14 @@ from bench.plain_server import PLAIN
 from bench.rows import INSTALL, Goal, NotMeasured, Row, medians, rate
 from bench.server import FIXED, running
 from cw.assets import asset
-from cw.cli import main
-from cw.cli.bench import parts_known
+from cw.cli.bench import PARTS
 from tests.benches import (
     TINY,
     check,
+    check_figures,
+    measured_at_once,
+    printed,
+    run,
     started_processes,  # noqa: F401 - a fixture
 )
 from tests.tools import YARDSTICKS
@@ -48,10 +45,6 @@ from tests.tools import YARDSTICKS
 def no_yardsticks(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("pyspiel", "chess", *envs.YARDSTICKS.values(), "kaggle_environments"):
         monkeypatch.setitem(sys.modules, module, None)
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["bench", *arguments])
 
 
 def test_fast_board_plays_whole_games() -> None:
@@ -254,34 +247,8 @@ def test_a_page_says_of_each_part_what_it_missed_or_met_least() -> None:
     ]
 
 
-def printed(rows: list[Row]) -> list[str]:
-    console = Console(width=80)
-    with console.capture() as captured:
-        console.print(report.page(rows))
-    return [line.rstrip() for line in captured.get().splitlines() if line.strip()]
-
-
 def test_the_figures_of_the_documentation_are_of_all_parts_and_fit_on_a_page() -> None:
-    text = (asset("docs") / "performance.md").read_text("utf-8")
-    rows = [*documented(text)]
-    # The workshop of a hub has no yardstick.
-    assert {row.part for row in rows} == parts_known().keys() - {"hub-workshop"}
-    page = printed(rows)
-    assert len(page) <= 60
-    assert max(map(len, page)) <= 80
-    marks = re.findall(r"^\| .* \| [\d.,]+ \S+ \| .* \| (yes|no|n/a) \|$", text, re.M)
-    assert marks == [report.MET[row.met] for row in rows]
-
-
-def documented(text: str) -> Iterator[Row]:
-    """Yield the rows of the table of figures."""
-    form = r"\| ([\w-]+): (.*) \| ([\d.,]+) (\S+) \| (.*): [\d.,]+ \| ([\d.,]+) \| (.*) \| \S+ \|"
-    for part, what, ours, unit, yardstick, ratio, goal in re.findall(form, text):
-        mine, times = (float(figure.replace(",", "")) for figure in (ours, ratio))
-        sign, *bound = goal.split(" ", 2)
-        side: Literal["ratio", "ours"] = "ratio" if bound and bound[1] == "x" else "ours"
-        aim = Goal(sign, float(bound[0].replace(",", "")), side) if bound else None
-        yield Row(part, what, mine, unit, yardstick, mine / times if times else None, aim)
+    check_figures((asset("docs") / "performance.md").read_text("utf-8"), PARTS)
 
 
 def test_the_median_does_not_mind_one_slow_repeat() -> None:
@@ -317,11 +284,8 @@ class TestCommand:
         assert "OpenSpiel" in run("fast-board", "--quick").stdout
 
     def test_without_parts_all_run_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for part, module in parts_known().items():
-            row = Row(part, "what", 1, "unit", "yardstick", 2)
-            monkeypatch.setattr(import_module(module), "rows", lambda _, row=row: [row])
-        rows = json.loads(run("--quick", "--json").stdout)["rows"]
-        assert [row["part"] for row in rows] == list(parts_known())
+        monkeypatch.setattr("cw.cli.bench.extensions", lambda _: ())
+        assert measured_at_once(monkeypatch, PARTS) == list(PARTS)
         assert len(json.loads(run("match", "match", "--json").stdout)["rows"]) == 1
 
 

@@ -31,32 +31,37 @@ def test_another_shell_is_refused_with_those_that_there_are() -> None:
     assert "'tcsh' is not one of 'bash', 'zsh', 'fish'" in done.output
 
 
-@BASH.unless(shutil.which("bash"))
-@pytest.mark.parametrize(
-    ("line", "completed"),
-    [
-        ("cw champ", "championship"),
-        ("cw championship val", "validate"),
-        ("cw play --see", "--seed"),
-        pytest.param("cw hub backup li", "list", marks=pytest.mark.thorough),
-    ],
-)
-def test_bash_completes_commands_and_options(tmp_path: Path, line: str, completed: str) -> None:
-    script = tmp_path / "completion.sh"
+def completed(line: str, folder: Path) -> list[str]:
+    """Return what Bash completes the last word of a line to."""
+    script = folder / "completion.sh"
     script.write_text(CliRunner().invoke(main, ["completion", "bash"]).output)
-    write_cw(tmp_path / "cw")
+    write_cw(folder / "cw")
     words = " ".join(f'"{word}"' for word in line.split())
     typed = f". {script}; COMP_WORDS=({words}); COMP_CWORD={len(line.split()) - 1}; "
     typed += '_cw_completion cw; printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(
         ["bash", "-c", typed],
-        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert done.stdout.split() == [completed], done.stderr
+    assert done.stdout, done.stderr
+    return done.stdout.split()
+
+
+@BASH.unless(shutil.which("bash"))
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("cw champ", "championship"),
+        ("cw championship val", "validate"),
+        ("cw play --see", "--seed"),
+    ],
+)
+def test_bash_completes_commands_and_options(tmp_path: Path, line: str, word: str) -> None:
+    assert completed(line, tmp_path) == [word]
 
 
 def test_the_version_names_commit_and_python() -> None:

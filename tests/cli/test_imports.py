@@ -25,7 +25,6 @@ START = '{"state": null, "options": {}}\n'
 COMMANDS = [
     ("--help", "click"),
     ("--version", "click"),
-    ("hub --help", "click"),
     ("championship --help", "click"),
     ("replay --help", "click"),
     ("step --help", "click msgspec"),

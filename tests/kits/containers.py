@@ -1,7 +1,7 @@
 """`python -m tests.kits.containers ENGINE`: build the images of all kits, or play a match.
 
 ENGINE is podman or docker. The match is one of Code Battle, signed, between the kits in Go and
-Python, in containers of the size that the strategies of a hub have.
+Python, in small containers.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import pytest
 from cw.kits import LANGUAGES, WEB_SERVICES, games, languages_of
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import Serve
+from tests.fixtures import Serve
 from tests.kits import matrix
 from tests.kits.judging import ROOT, Document, check, vectors
 from tests.kits.make_vectors import MAKERS, VECTORS, text

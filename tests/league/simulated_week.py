@@ -1,4 +1,4 @@
-"""Bots of known strength that play for some days, as the hub would let them."""
+"""Bots of known strength that play for some days, as a ladder would let them."""
 
 from __future__ import annotations
 

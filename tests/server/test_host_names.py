@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import socket
 from pathlib import Path
 
@@ -10,7 +9,8 @@ import pytest
 
 from cw.errors import UsageError
 from cw.server.names import HostNames, read_name
-from hub.tests.attacks.strangers import FOREIGN, OWN
+from tests.modules import Modules
+from tests.server.strangers import FOREIGN, OWN
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "Host: "
@@ -62,10 +62,4 @@ def test_what_is_no_name_is_refused(text: str) -> None:
 
 def test_every_application_is_made_where_names_are_checked() -> None:
     """An application of its own would answer under any name."""
-    makers = [
-        str(path.relative_to(ROOT))
-        for path in (ROOT / "cw").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Flask")
-    ]
-    assert makers == [str(Path("cw/server/app.py"))]
+    assert list(Modules(ROOT / "cw").calls_of("Flask")) == ["cw.server.app"]

@@ -17,8 +17,8 @@ import requests
 from cw.server.wsgi import MOST_CONNECTIONS, MOST_OF_ONE_ADDRESS
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import Serve
 from tests.effort import amount
+from tests.fixtures import Serve
 
 WORDS = r"""
     status reg move restart history rooms static x ghost 1,2,top 9,9,top -1,0,left a,b,c

@@ -16,7 +16,7 @@ from cw.server import rooms as room_registry
 from cw.web import create_app
 from cw.web.replays import replay_folder
 from cw.web.settings import SiteSettings
-from tests.conftest import FakeClock
+from tests.fixtures import FakeClock
 from tests.games.circuit_wars.examples import BOUNDARY
 
 ROOM_KEYS = [

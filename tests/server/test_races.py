@@ -13,8 +13,8 @@ import requests
 
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import Serve
 from tests.effort import amount
+from tests.fixtures import Serve
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import requests
 
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import FakeClock, Serve
+from tests.fixtures import FakeClock, Serve
 
 RECORDS = Path(__file__).resolve().parents[3] / "shared" / "championship"
 

@@ -18,7 +18,7 @@ from cw.server.session import ABSENCE, GITHUB
 from cw.server.settings import read_origin
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import FakeClock, Serve
+from tests.fixtures import FakeClock, Serve
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS
 
 KEYS = list(SEED_STATUS)

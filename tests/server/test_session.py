@@ -15,8 +15,8 @@ from cw.errors import GameStarted, InvalidTeamId, MatchChanged, TeamIdTaken, Unk
 from cw.games.circuit_wars.protocol import status_code
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.server.session import ABSENCE, GITHUB, SHORT, MatchSession, TeamIdForm
-from tests.conftest import FakeClock
 from tests.effort import amount
+from tests.fixtures import FakeClock
 from tests.games.circuit_wars.reference import Reference
 
 CircuitSession = MatchSession[State, str, State]

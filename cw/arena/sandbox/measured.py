@@ -72,8 +72,8 @@ GROUPS: Final = "control groups"
 NOT_HELD: Final = "NOT LIMITED"
 
 ADVICE: Final = (
-    "let it use control groups: in a systemd unit, set Delegate=cpu memory pids, as in"
-    " hub/deploy/systemd; in a container, make /sys/fs/cgroup writable (docs/sandbox.md)"
+    "let it use control groups: in a systemd unit, set Delegate=cpu memory pids; in a container,"
+    " make /sys/fs/cgroup writable (docs/sandbox.md)"
 )
 """How to get memory and processor limited."""
 

@@ -44,14 +44,14 @@ def chosen_players(
     if not queued:
         yield partial(own_processes, jobs)
         return
-    point = extension(GROUP, "queue")
-    if point is None:
+    workers_of = extension(GROUP, "queue")
+    if workers_of is None:
         raise UsageError(f"--queue needs a hub: in the repository, {INSTALL_HUB}")
     if sandbox == "off":
         raise UsageError(
             "--sandbox off cannot be used with --queue: workers run programs in a sandbox"
         )
-    with point.load()(jobs) as workers:
+    with workers_of(jobs) as workers:
         yield workers
 
 

@@ -144,7 +144,7 @@ def run_command(
       cw championship run painters --game paint --format free-for-all --players 4 --rounds 12
 
     With --queue, the matches are played by the workers of the hub set in the environment:
-    CW_DATABASE_URL, CW_BROKER_URL and so on (hub/docs/index.md); results and report are the same.
+    CW_DATABASE_URL, CW_BROKER_URL and so on; results and report are the same.
     """
     own = {"openings": openings, "size": size, "timeout": timeout}
     chosen = {name: value for name, value in own.items() if value is not None}

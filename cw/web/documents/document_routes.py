@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, abort, render_template
+from flask import Blueprint, abort, current_app, render_template
 
-from cw.web.documents.shelf import NAMES, SHELVES, document
+from cw.web.documents.shelf import Library
 
 routes = Blueprint("docs", __name__, url_prefix="/docs")
 
@@ -12,12 +12,17 @@ routes = Blueprint("docs", __name__, url_prefix="/docs")
 @routes.get("/")
 def index() -> str:
     """List the documents."""
-    return render_template("documents.html", shelves=SHELVES, document=document)
+    return render_template("documents.html", library=_library())
 
 
 @routes.get("/<path:name>")
 def page(name: str) -> str:
     """Show a document."""
-    if name not in NAMES:
+    if name not in _library():
         abort(404, "there is no such document")
-    return render_template("document.html", document=document(name))
+    return render_template("document.html", document=_library().document(name))
+
+
+def _library() -> Library:
+    library: Library = current_app.extensions["documents"]
+    return library

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from flask import url_for
@@ -36,9 +37,6 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
         "envs": "Every game as a PettingZoo and Gymnasium environment; a training example.",
     },
     "Compete": {
-        "hub/players": "A hub for players: accounts, bots, practice, ratings.",
-        "hub/contests": "The competitions of a hub: daily games, rated matches, cups.",
-        "hub/tournaments": "Tournaments of teams, from the groups to the final.",
         "teachers": "A championship in class: the lesson, the night, the morning after.",
         "championship": "Run a championship on your own machine: formats, ranking, tie-breaks.",
     },
@@ -49,7 +47,6 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
         "replay": "The replay format: how to draw, replay and verify a match.",
         "viewer": "Watch matches and replays in the browser, and play by hand.",
         "sandbox": "How programs are isolated, and what they may use.",
-        "api": "Read a hub and manage bots from a program.",
         "glossary": "The terms of this site, one per concept.",
     },
     "Go further": {
@@ -59,8 +56,8 @@ SHELVES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """What readers want to do; for each, the names of its documents and a summary of each."""
 
-NAMES: Final = tuple(name for documents in SHELVES.values() for name in documents)
-
+RULES: Final = re.compile(r"docs/games/(\w+)\.md")
+"""The path of the rules of a game."""
 
 COMMENT: Final = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
 """A comment for the tests, on its own line of a document."""
@@ -71,41 +68,64 @@ class PlayersDocument:
     """A document as its page shows it."""
 
     name: str
-    """The path of its file below docs/, without `.md`."""
     title: str
     text: Markup
     """The text without the title."""
     contents: tuple[Heading, ...]
 
 
-@lru_cache
-def document(name: str) -> PlayersDocument:
-    """Read one of NAMES; cached, because documents do not change while a process runs."""
-    text = asset(f"docs/{name}.md").read_text(encoding="utf-8")
-    tokens = MARKDOWN.parse(COMMENT.sub("", text))
-    anchor_headings(tokens)
-    link_to(tokens, partial(place_of, name=name))
-    body = tokens[3:]
-    return PlayersDocument(
-        name=name,
-        title=tokens[1].content,
-        text=rendered(body),
-        contents=tuple(sections(body)),
-    )
+class Library:
+    """The documents of a site."""
 
+    def __init__(self) -> None:
+        """Hold the documents of the arena."""
+        self.shelves = {heading: dict(documents) for heading, documents in SHELVES.items()}
+        self._files = {
+            name: (f"docs/{name}.md", asset(f"docs/{name}.md"))
+            for documents in SHELVES.values()
+            for name in documents
+        }
+        """The path in the repository, to which links are relative, and the file."""
+        self._read: dict[str, PlayersDocument] = {}
 
-def place_of(target: str, name: str) -> str | None:
-    """Return the address of a link in a document, here or elsewhere, or None without a page."""
-    if target.startswith(("http://", "https://")):
-        return target
-    file, _, anchor = target.partition("#")
-    path = (
-        posixpath.normpath(posixpath.join(posixpath.dirname(name), file)) if file else f"{name}.md"
-    )
-    other, ending = posixpath.splitext(path)
-    game = other.removeprefix("games/").replace("_", "-")
-    if ending == ".md" and other in NAMES:
-        return url_for("docs.page", name=other, _anchor=anchor or None)
-    if ending == ".md" and other.startswith("games/") and game in game_entries():
-        return url_for("games.rules", game=game, _anchor=anchor or None)
-    return None
+    def add(self, heading: str, name: str, summary: str, place: str, file: Path) -> None:
+        """Put a document on one of the shelves; `place` is its path in the repository."""
+        self.shelves[heading][name] = summary
+        self._files[name] = place, file
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether there is a document of that name."""
+        return name in self._files
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the documents."""
+        return iter(self._files)
+
+    def document(self, name: str) -> PlayersDocument:
+        """Read a document once: documents do not change while a process runs."""
+        if name not in self._read:
+            self._read[name] = self._document(name)
+        return self._read[name]
+
+    def _document(self, name: str) -> PlayersDocument:
+        place, file = self._files[name]
+        tokens = MARKDOWN.parse(COMMENT.sub("", file.read_text(encoding="utf-8")))
+        anchor_headings(tokens)
+        link_to(tokens, partial(self._address, place=place))
+        body = tokens[3:]
+        return PlayersDocument(name, tokens[1].content, rendered(body), tuple(sections(body)))
+
+    def _address(self, target: str, place: str) -> str | None:
+        """Return the address of a link in a document, here or elsewhere, or None without a page."""
+        if target.startswith(("http://", "https://")):
+            return target
+        file, _, anchor = target.partition("#")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(place), file)) if file else place
+        for name, (other, _) in self._files.items():
+            if other == path:
+                return url_for("docs.page", name=name, _anchor=anchor or None)
+        rules = RULES.fullmatch(path)
+        game = rules[1].replace("_", "-") if rules else ""
+        if game in game_entries():
+            return url_for("games.rules", game=game, _anchor=anchor or None)
+        return None

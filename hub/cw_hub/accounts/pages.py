@@ -31,7 +31,7 @@ from cw_hub.pages.request import one_reading, resources
 from cw_hub.store.database import Writing
 
 routes = Blueprint("account", __name__)
-log = logging.getLogger("cw_hub.accounts")
+log = logging.getLogger("cw.hub.accounts")
 
 REFUSED: Final = "refused"
 """The cookie key of the input and errors that the log-in page shows again."""

@@ -12,9 +12,9 @@ from typing import Final
 
 from cw.arena.transports.base_address import read_base
 from cw.errors import UsageError
-from cw_hub.operation.settings import HubSettings
 from cw.matches.run import reachable_by
 from cw.matches.spec import Isolation, SandboxPolicy
+from cw_hub.operation.settings import HubSettings
 
 INSECURE: Final = "The endpoint must use https"
 INTERNAL: Final = "The endpoint must not be an internal address"

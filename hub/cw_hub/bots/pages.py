@@ -18,6 +18,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from cw.games.registry import game_entries, load_protocol, load_strategies
+from cw.web.games.game_pages import game_page
 from cw_hub.accounts.access.actor import player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors, needs
 from cw_hub.accounts.pages import go, must_confirm
@@ -43,7 +44,6 @@ from cw_hub.pages.parts import notice, show_once
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.pages.times import machine_time
-from cw.web.games.game_pages import game_page
 
 routes = Blueprint("bots", __name__)
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from cw.arena.bots import BotSpec
 from cw.errors import Failure
+from cw.matches.spec import SandboxPolicy
 from cw_hub.bots import builds
 from cw_hub.bots.limits import problem_here, problem_of_limits
 from cw_hub.bots.seats import PROGRAM, ClaimedSeat, Hosting
@@ -15,7 +16,6 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.players import packages
 from cw_hub.players.messages import Built, Program
 from cw_hub.store.objects import ObjectStore
-from cw.matches.spec import SandboxPolicy
 
 
 def sandbox_of(settings: HubSettings, tournament: str) -> SandboxPolicy:

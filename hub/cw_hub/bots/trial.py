@@ -11,6 +11,7 @@ from cw.arena.bots import BotSpec
 from cw.arena.sandbox.measured import SHARED
 from cw.errors import ArenaError
 from cw.games.wire import Credit, Credits
+from cw.matches.spec import Isolation, MatchSpec
 from cw_hub.bots.limits import limits_of, problem_of_sandbox
 from cw_hub.bots.programs import why_off
 from cw_hub.operation.health.doctor import Finding
@@ -18,7 +19,6 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.players import packages
 from cw_hub.players.messages import Match, Played, Program, ReplayKeys
 from cw_hub.players.players import Players
-from cw.matches.spec import Isolation, MatchSpec
 
 GAME: Final = "paint"
 OPTIONS: Final = {"width": 10, "height": 10, "turns": 20}

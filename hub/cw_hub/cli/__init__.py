@@ -1,22 +1,18 @@
-"""`cw hub`: the site for many people; its commands need the extra `hub`."""
+"""`cw hub`: the site for many people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cw.cli.groups import INSTALL_HUB, LazyGroup, Place
-from cw.errors import Failure, UsageError
+from cw.cli.groups import LazyGroup, Place
+from cw.errors import Failure
 
 if TYPE_CHECKING:
     from cw_hub.cli.cup.championship import NewPlayers
-
-NEEDED: Final = ("alembic", "argon2", "celery", "cryptography", "obstore", "psycopg", "sqlalchemy")
-"""Packages of the extra that are checked for here."""
 
 COMMANDS: Final[Mapping[str, Place]] = {
     "demo": Place(
@@ -70,11 +66,6 @@ COMMANDS: Final[Mapping[str, Place]] = {
 }
 
 
-def is_missing() -> bool:
-    """Return whether the extra is missing, even in part."""
-    return any(find_spec(package) is None for package in NEEDED)
-
-
 def outage_of(error: Exception) -> str | None:
     """Return a line saying that the database does not answer, or None for another error."""
     # Imported here: lists of commands and --help load no database.
@@ -83,42 +74,22 @@ def outage_of(error: Exception) -> str | None:
     return outage(error)
 
 
-def refuse_without_extra(what: str) -> None:
-    """Raise UsageError where the extra is missing."""
-    if is_missing():
-        raise UsageError(f'{what} needs the extra "hub": in the repository, {INSTALL_HUB}')
-
-
 def workers(jobs: int | None) -> AbstractContextManager[NewPlayers]:
-    """Give the workers of the hub that the environment names, for up to so many matches at once.
-
-    Raises UsageError where the extra is missing.
-    """
-    refuse_without_extra("--queue")
+    """Give the workers of the hub that the environment names, for up to so many matches at once."""
     from cw_hub.cli.cup import championship  # noqa: PLC0415
 
     return championship.workers(jobs)
 
 
 class HubCommands(LazyGroup):
-    """The commands of `cw hub`; without the extra there are none."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands; raise UsageError if the extra is missing."""
-        refuse_without_extra("cw hub")
-        return super().list_commands(ctx)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; raise UsageError if the extra is missing."""
-        refuse_without_extra("cw hub")
-        return super().get_command(ctx, cmd_name)
+    """The commands of `cw hub`."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; raise Failure, shown as one line, if the database does not answer."""
         try:
             return super().invoke(ctx)
         except Exception as error:
-            sentence = None if is_missing() else outage_of(error)
+            sentence = outage_of(error)
             if sentence is None:
                 raise
             raise Failure(sentence) from error

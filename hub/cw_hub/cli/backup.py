@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import click
 
+from cw.visible import visible
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.operation.backup import backup_job as job
 from cw_hub.operation.backup import sources
@@ -18,7 +19,6 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.site import recovery
 from cw_hub.site.processes.roles import folder_locked
 from cw_hub.store.database import Database
-from cw.visible import visible
 
 
 @click.group("backup", invoke_without_command=True)

@@ -6,11 +6,11 @@ import json
 
 import click
 
-from cw_hub.cli.options import as_json, with_settings
 from cw_hub.accounts.users import OPERATOR
 from cw_hub.bots import house
 from cw_hub.bots import verbs as bots
 from cw_hub.bots.verbs import NewBot
+from cw_hub.cli.options import as_json, with_settings
 from cw_hub.competitions.format import competing
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import click
 
-from cw_hub.cli.options import patiently, waiting, with_settings
 from cw.errors import Failure, UsageError, short
 from cw.files import make_folder
+from cw_hub.cli.options import patiently, waiting, with_settings
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store import migrations, worker_role
 from cw_hub.store.database import Database

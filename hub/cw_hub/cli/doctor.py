@@ -8,12 +8,12 @@ from dataclasses import asdict
 
 import click
 
-from cw_hub.cli.options import as_json, with_settings
+from cw.visible import visible
 from cw_hub.bots.trial import look_at_limits, look_at_programs
+from cw_hub.cli.options import as_json, with_settings
 from cw_hub.competitions.doctor import look_at_games
 from cw_hub.operation.health.doctor import Finding, examine, tried
 from cw_hub.operation.settings import HubSettings
-from cw.visible import visible
 
 
 @click.command("doctor")

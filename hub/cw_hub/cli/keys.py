@@ -6,8 +6,8 @@ import json
 
 import click
 
-from cw_hub.cli.options import as_json, with_settings
 from cw_hub.accounts import audit
+from cw_hub.cli.options import as_json, with_settings
 from cw_hub.operation import keys as services
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened

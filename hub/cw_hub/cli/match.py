@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from cw_hub.cli.options import with_settings
 from cw.errors import UsageError
 from cw_hub.accounts import audit
+from cw_hub.cli.options import with_settings
 from cw_hub.matches import interruptions
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened

@@ -13,8 +13,10 @@ from typing import Final
 
 import click
 
-from cw_hub.cli.options import checkable, refuse_alone, say_right, with_settings
+from cw.server.wsgi import address_of, listen
+from cw.server.wsgi import serve as run
 from cw_hub.bots.limits import report_limits
+from cw_hub.cli.options import checkable, refuse_alone, say_right, with_settings
 from cw_hub.operation.health.logs import begin_log, is_json
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, make_private_folder, opened
@@ -22,8 +24,6 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.site.application import create_hub
 from cw_hub.site.demo.filling import PEOPLE, fill
 from cw_hub.site.processes.roles import begin_heartbeat, everything, folder_locked
-from cw.server.wsgi import address_of, listen
-from cw.server.wsgi import serve as run
 
 PORT = click.option(
     "--port",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from cw_hub.cli.options import patiently, waiting, with_settings
 from cw.errors import UsageError
+from cw_hub.cli.options import patiently, waiting, with_settings
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store.buckets import bucket_of, make_bucket
 

@@ -8,13 +8,13 @@ from typing import get_args
 
 import click
 
-from cw_hub.cli.options import as_json, with_settings
-from cw_hub.cli.user import do, opened, tell
 from cw.errors import UsageError
 from cw_hub.accounts import users
 from cw_hub.accounts.access import tokens
 from cw_hub.accounts.access.tickets import Scope
 from cw_hub.accounts.access.tokens import NewToken, Token
+from cw_hub.cli.options import as_json, with_settings
+from cw_hub.cli.user import do, opened, tell
 from cw_hub.clock import utc_now
 from cw_hub.operation.settings import HubSettings
 

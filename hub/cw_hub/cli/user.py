@@ -12,15 +12,15 @@ from typing import Any
 import click
 from email_validator import EmailNotValidError, validate_email
 
-from cw_hub.cli.options import as_json, with_settings
 from cw.errors import UsageError
+from cw.visible import visible
 from cw_hub.accounts import personal_limits, users
+from cw_hub.cli.options import as_json, with_settings
 from cw_hub.clock import utc_now
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import prepare
 from cw_hub.store.tables import Role
-from cw.visible import visible
 
 
 @click.group()

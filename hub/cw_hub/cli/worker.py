@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from cw_hub.cli.options import checkable, refuse_alone, say_right, with_settings
 from cw.errors import UsageError
+from cw_hub.cli.options import checkable, refuse_alone, say_right, with_settings
 from cw_hub.operation.health.logs import begin_log
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened

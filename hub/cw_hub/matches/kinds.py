@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.arena.bots import BotSpec
+from cw.matches.spec import NO_SECRETS, Secrets
 from cw_hub.clock import Clock
 from cw_hub.matches import claims, results
 from cw_hub.matches.claims import Claim
@@ -25,7 +26,6 @@ from cw_hub.matches.views import KindTraits, MatchView
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import Program
 from cw_hub.store.tables import Competition
-from cw.matches.spec import NO_SECRETS, Secrets
 
 NOTHING: Final = Markup()
 

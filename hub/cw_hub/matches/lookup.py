@@ -12,6 +12,7 @@ from sqlalchemy import Row, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import games_with_hidden_information
+from cw.league.statistics.glicko2 import Rating
 from cw_hub.matches.interruptions import OPEN
 from cw_hub.matches.kinds import Kinds
 from cw_hub.matches.views import KindTraits, MatchView, SeatView
@@ -26,7 +27,6 @@ from cw_hub.store.tables import (
     Team,
     User,
 )
-from cw.league.statistics.glicko2 import Rating
 
 OVER: Final[tuple[MatchState, ...]] = ("done", "void")
 """States of matches that are not played any more; a failed match may be queued again."""

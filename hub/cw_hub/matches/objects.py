@@ -55,7 +55,7 @@ class Signer(TimestampSigner):
     def __init__(self, secret: str, clock: Clock, kind: str) -> None:
         """Sign names of one kind of objects; signatures are not valid for another kind."""
         # Its 48 bytes fill 64 characters, so the last character has no unused bits.
-        super().__init__(secret, salt=f"cw_hub.objects.{kind}", digest_method=sha384)
+        super().__init__(secret, salt=f"cw.hub.objects.{kind}", digest_method=sha384)
         self._clock = clock
 
     def get_timestamp(self) -> int:

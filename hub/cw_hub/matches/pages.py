@@ -23,6 +23,7 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from cw.web.games.game_pages import game_page
 from cw_hub.accounts.access.actor import actor
 from cw_hub.bots import house
 from cw_hub.bots.shares.places import Used, why_match_waits
@@ -40,7 +41,6 @@ from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.pages.security import EMBEDDED
 from cw_hub.players.spectating import is_shown
-from cw.web.games.game_pages import game_page
 
 routes = Blueprint("match", __name__)
 

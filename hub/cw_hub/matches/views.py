@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from cw.league.statistics.glicko2 import Rating
 from cw_hub.matches.claims import wire_id
 from cw_hub.store.tables import MatchState
-from cw.league.statistics.glicko2 import Rating
 
 Titling: TypeAlias = Callable[[datetime], str]
 """Returns the title of a match, given when it was due."""

@@ -10,8 +10,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from cw.errors import UsageError
-from cw_hub.store.sealing import read_keys
 from cw.server.names import LOCAL_NAMES, read_name
+from cw_hub.store.sealing import read_keys
 
 Read = Callable[[str], Any]
 """Parses the text of a setting; raises ValueError with what was expected."""

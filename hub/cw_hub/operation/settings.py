@@ -173,7 +173,7 @@ class HubSettings:
     )
     trusted_tournaments: tuple[str, ...] = setting(
         "",
-        "Tournaments whose uploaded programs may run without a sandbox, by slug (docs/sandbox.md).",
+        "Tournaments whose uploaded programs may run without a sandbox, by slug.",
         slugs,
         "none",
     )

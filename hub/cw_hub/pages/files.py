@@ -9,37 +9,50 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
-from flask import Flask, Response, current_app, send_file
+from flask import Flask, Response, abort, current_app, send_file
+from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader
 
-from cw.web.modules import IMPORT, one_module
+from cw.assets import asset as arena_asset
+from cw_hub.assets import asset
+from cw_hub.pages.modules import IMPORT, found, one_module
 
 VERSION: Final = re.compile(r"([0-9a-f]{16})/(.+)")
 """The prefix of file addresses: a digest of all files."""
 
 CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 
+STATIC: Final = (asset("static"), arena_asset("static"))
+"""The folders of static files: of the site, and of the arena's pages."""
+
 
 def install(app: Flask) -> None:
-    """Serve the static files of an app under versioned addresses."""
-    static = Path(app.static_folder or "")
-    app.extensions["files"] = version_at_start(static)
+    """Serve the static files of the site and of the arena under versioned addresses.
+
+    A template of the site takes the place of one of the arena with the same name, which it can
+    extend as `arena/NAME`.
+    """
+    own, arena = map(FileSystemLoader, (asset("templates"), arena_asset("templates")))
+    further = app.jinja_env.loader or arena
+    app.jinja_env.loader = ChoiceLoader([own, further, PrefixLoader({"arena": arena})])
+    app.extensions["files"] = version_at_start()
     app.view_functions["static"] = read
     app.url_defaults(name_version)
 
 
-@lru_cache(maxsize=4)
-def version_at_start(static: Path) -> str:
-    """Return the digest of a folder as first read by this process."""
-    return version_of(static)
+@lru_cache(maxsize=1)
+def version_at_start() -> str:
+    """Return the digest of all static files as first read by this process."""
+    return version_of(*STATIC)
 
 
-def version_of(static: Path) -> str:
-    """Return a digest of all files in a folder, with their names."""
+def version_of(*folders: Path) -> str:
+    """Return a digest of all files in folders, with their names."""
     digest = sha256()
-    for path in sorted(static.rglob("*")):
-        if path.is_file():
-            digest.update(f"{path.relative_to(static).as_posix()} ".encode())
-            digest.update(sha256(path.read_bytes()).digest())
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                digest.update(f"{path.relative_to(folder).as_posix()} ".encode())
+                digest.update(sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
@@ -57,29 +70,30 @@ def read(filename: str) -> Response:
     """
     match = VERSION.fullmatch(filename)
     if match is None:
-        return current_app.send_static_file(filename)
+        return send_file(file_of(filename))
     version, name = match.groups()
     answer = whole(name)
-    if version == current_app.extensions["files"] and answer.status_code == 200:
+    if version == current_app.extensions["files"]:
         answer.headers["Cache-Control"] = CACHE_CONTROL
     return answer
 
 
+def file_of(name: str) -> Path:
+    """Return a static file, with 404 if there is none."""
+    return found(STATIC, name) or abort(404)
+
+
 def whole(name: str) -> Response:
     """Return a file; a module is bundled with all its imports."""
-    answer = current_app.send_static_file(name)
-    if not name.endswith(".js") or answer.status_code != 200:
-        return answer
-    text = script(Path(current_app.static_folder or ""), name)
+    text = script(name) if name.endswith(".js") else None
     if text is None:
-        return answer
-    answer.close()
+        return send_file(file_of(name))
     return send_file(BytesIO(text), "text/javascript", etag=sha256(text).hexdigest()[:32])
 
 
 @lru_cache(maxsize=256)
-def script(static: Path, name: str) -> bytes | None:
+def script(name: str) -> bytes | None:
     """Return a module bundled with all its imports, or None if it has none; cached."""
-    if IMPORT.search((static / name).read_text(encoding="utf-8")) is None:
+    if IMPORT.search(file_of(name).read_text(encoding="utf-8")) is None:
         return None
-    return one_module(static, name).encode()
+    return one_module(STATIC, name).encode()

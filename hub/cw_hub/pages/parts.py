@@ -21,9 +21,9 @@ from flask import (
 )
 from markupsafe import Markup
 
+from cw.kits import LANGUAGES
 from cw_hub.pages.request import resources
 from cw_hub.pages.times import time_element
-from cw.kits import LANGUAGES
 
 Family: TypeAlias = Blueprint
 """Pages of one subject, under a common prefix."""

@@ -13,8 +13,8 @@ from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Response as AnyResponse
 
-from cw_hub.operation.settings import HubSettings
 from cw.server.app import CONTENT_SECURITY_POLICY
+from cw_hub.operation.settings import HubSettings
 
 POLICY: Final = (
     "default-src 'self'; connect-src 'self'; img-src 'self' blob: data:; object-src 'none';"

@@ -14,6 +14,8 @@ from cw.errors import Failure, UsageError
 from cw.games.checks import Readiness
 from cw.games.registry import load_admission
 from cw.games.rules import Fault
+from cw.matches.checks.bot import Candidate, alone, check, probe
+from cw.matches.checks.ready import ask_ready
 from cw_hub.players.messages import (
     Answered,
     Answers,
@@ -26,8 +28,6 @@ from cw_hub.players.messages import (
     Ready,
 )
 from cw_hub.players.programs import Room
-from cw.matches.checks.bot import Candidate, alone, check, probe
-from cw.matches.checks.ready import ask_ready
 
 AT_ONCE: Final = 100
 """Maximum number of bots that are asked at the same time."""

@@ -16,9 +16,9 @@ from cw.arena.processes import KILL, kill_group
 from cw.arena.sandbox import ProgramNeeds, Sandbox, Source
 from cw.arena.sandbox.bounds import UNBOUND
 from cw.errors import UsageError
-from cw_hub.players.packages import UnfitUpload
 from cw.kits import LANGUAGES, Language
 from cw.visible import visible
+from cw_hub.players.packages import UnfitUpload
 
 SECONDS: Final = 60.0
 """Maximum duration of a compilation in seconds."""

@@ -13,12 +13,6 @@ from typing import Final, TypeAlias
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.rules import Json
-from cw_hub.players import compiling
-from cw_hub.players.compiling import Build
-from cw_hub.players.messages import DRAFT, Alive, Built, Done, Draft, Kind, Message, News, Piece
-from cw_hub.players.packages import UnfitUpload
-from cw_hub.players.pieces import RunPieces, SeriesPieces, replay_of
-from cw_hub.players.programs import Room
 from cw.matches.positions import Position, position_of
 from cw.replays.document import decode
 from cw.web.live.live_matches import LiveMatches
@@ -27,6 +21,12 @@ from cw.workshop.building import BuildFailed
 from cw.workshop.folder import BotFolder
 from cw.workshop.project import Project
 from cw.workshop.series import SeriesMatch
+from cw_hub.players import compiling
+from cw_hub.players.compiling import Build
+from cw_hub.players.messages import DRAFT, Alive, Built, Done, Draft, Kind, Message, News, Piece
+from cw_hub.players.packages import UnfitUpload
+from cw_hub.players.pieces import RunPieces, SeriesPieces, replay_of
+from cw_hub.players.programs import Room
 
 EVERY: Final = 0.2
 """Seconds between two reports."""

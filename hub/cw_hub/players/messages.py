@@ -18,8 +18,8 @@ from cw.arena.sandbox.measured import Measurement
 from cw.games.checks import Readiness
 from cw.games.rules import Json
 from cw.games.wire import Credits
-from cw_hub.players.packages import UPLOAD, Bounds
 from cw.matches.spec import Isolation, MatchSpec
+from cw_hub.players.packages import UPLOAD, Bounds
 
 LARGEST_LINE: Final = 128 * 1024 * 1024
 """Maximum bytes of a line: a program of 64 MiB or the replay of a match, in base64."""

@@ -11,14 +11,14 @@ import msgspec
 from cw import documents
 from cw.games.registry import load_endings
 from cw.games.rules import Json
-from cw_hub.players.messages import MATCH, REPLAYS, TURNS, Piece
-from cw_hub.players.reading import KEPT, KEPT_UNPACKED, Room
 from cw.matches.processes.live_file import LiveDocument, LiveLines, live_document
 from cw.matches.progress import MatchProgress
 from cw.replays.document import Document
 from cw.web.workshop.page_documents import turn_document
 from cw.web.workshop.run import Run
 from cw.workshop.series import Series
+from cw_hub.players.messages import MATCH, REPLAYS, TURNS, Piece
+from cw_hub.players.reading import KEPT, KEPT_UNPACKED, Room
 
 AT_ONCE: Final = 100
 """Maximum number of turns in a piece."""

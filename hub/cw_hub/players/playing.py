@@ -12,14 +12,14 @@ import msgspec
 
 from cw.arena.bots import BotSpec
 from cw.arena.referee import readable
+from cw.matches.processes.workers import MatchFailure
+from cw.matches.run import run_match
+from cw.matches.spec import MatchResult, MatchSpec, Secrets
 from cw_hub.players.messages import OUTPUTS, Match, Played, SlotResult
 from cw_hub.players.outbox import Outbox
 from cw_hub.players.programs import Room
 from cw_hub.players.replays import stored_replay
 from cw_hub.players.spectating import Spectating
-from cw.matches.processes.workers import MatchFailure
-from cw.matches.run import run_match
-from cw.matches.spec import MatchResult, MatchSpec, Secrets
 
 ANSWERS: Final = 3
 """Number of a bot's first faults in a game that keep the answer."""

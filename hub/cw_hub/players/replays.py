@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 
 from cw.games.registry import game_entry, load_exporter, load_game
-from cw_hub.players.messages import Match, StoredReplay
 from cw.replays.archive import archive_file
 from cw.replays.document import Document, encode, parse, states
 from cw.replays.public import numbered_replay, public_replay
+from cw_hub.players.messages import Match, StoredReplay
 
 
 def stored_replay(document: Document, match: Match) -> StoredReplay:

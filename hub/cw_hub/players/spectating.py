@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Final
 
 from cw.games.registry import games_with_hidden_information
-from cw_hub.players.messages import Alive, Live, Match, Turn
-from cw_hub.players.reading import SHOWN, SHOWN_UNPACKED, Room
 from cw.matches.processes.live_file import LiveDocument, LiveLines
 from cw.matches.progress import MatchProgress
 from cw.replays.public import frame_tells, public_fault, public_turn
+from cw_hub.players.messages import Alive, Live, Match, Turn
+from cw_hub.players.reading import SHOWN, SHOWN_UNPACKED, Room
 
 EVERY: Final = 1.0
 """Seconds between two lines."""

@@ -8,6 +8,10 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask
 
+from cw.server.names import HostNames
+from cw.web import create_app
+from cw.web.settings import SiteSettings
+from cw.web.workshop import run_routes
 from cw_hub.accounts import email_pages, github
 from cw_hub.accounts import settings_pages as settings
 from cw_hub.accounts.access import actor
@@ -52,10 +56,6 @@ from cw_hub.site.admin import pages as admin
 from cw_hub.site.api import routes as api
 from cw_hub.site.formats import FORMATS
 from cw_hub.site.monitoring import metrics, ready, requests
-from cw.server.names import HostNames
-from cw.web import create_app
-from cw.web.settings import SiteSettings
-from cw.web.workshop import run_routes
 
 BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
@@ -121,6 +121,7 @@ def create_hub(
     request.install(app)
     files.install(app)
     layout.install(app)
+    documents.install(app)
     errors.install(app)
     security.install(app, resources.settings, families, resources.objects.origin())
     visitors.install(app, actor.name, FOR_VISITORS)

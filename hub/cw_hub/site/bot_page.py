@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 from cw.errors import CapacityError, UsageError
 from cw.games.registry import load_strategies
+from cw.web.games.game_pages import game_page
+from cw.web.workshop.workshop_routes import body, reply
 from cw_hub.accounts import audit
 from cw_hub.accounts.access.actor import actor, player, players_only, players_only_json
 from cw_hub.accounts.pages import go
@@ -34,8 +36,6 @@ from cw_hub.pages.limiter import allowance, note_done
 from cw_hub.pages.parts import ago, notice
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.formats import site_formats
-from cw.web.games.game_pages import game_page
-from cw.web.workshop.workshop_routes import body, reply
 
 routes: Final = bots.routes
 """The pages here belong to the blueprint of a player's bots."""

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException, TooManyRequests
 
 from cw.errors import ArenaError
+from cw.server.app import REFUSALS
 from cw_hub.accounts.access.actor import VISITOR, actor
 from cw_hub.api import problems
 from cw_hub.pages import expired_forms, limiter
@@ -20,7 +21,6 @@ from cw_hub.pages.request import resources
 from cw_hub.pages.security import SCRIPTED, family
 from cw_hub.store.database import AWAY, reason
 from cw_hub.store.objects import StoreAway
-from cw.server.app import REFUSALS
 
 log = logging.getLogger(__name__)
 

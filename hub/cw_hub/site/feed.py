@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, Response, current_app, render_template, request, url_for
 
 from cw.games.registry import game_entries
+from cw.web.games.game_pages import game_page
 from cw_hub.competitions.home import tops
 from cw_hub.competitions.news import latest
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.formats import site_formats
-from cw.web.documents.shelf import NAMES
-from cw.web.games.game_pages import game_page
 
 routes = Blueprint("feed", __name__)
 
@@ -56,7 +55,7 @@ def pages() -> Iterator[str]:
         yield url_for("games.about", game=game)
         if game_page(game).rules:
             yield url_for("games.rules", game=game)
-    yield from (url_for("docs.page", name=name) for name in NAMES)
+    yield from (url_for("docs.page", name=name) for name in current_app.extensions["documents"])
     with one_reading() as reading:
         running = tops(reading, resources().clock, site_formats())
     yield from dict.fromkeys(top.address for top in running)

@@ -9,6 +9,9 @@ from flask import Blueprint, Response, redirect, render_template
 from flask.typing import ResponseReturnValue
 
 from cw.games.registry import game_entries
+from cw.kits import games as games_with_kits
+from cw.web.games.game_pages import GamePage, game_page
+from cw.web.games.game_routes import picture
 from cw_hub.accounts.access.actor import actor
 from cw_hub.bots.pages import offered_games
 from cw_hub.competitions.home import ended, tops
@@ -17,9 +20,6 @@ from cw_hub.matches.live.listings import on_now
 from cw_hub.matches.pages import shown_kinds
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.formats import site_formats
-from cw.kits import games as games_with_kits
-from cw.web.games.game_pages import GamePage, game_page
-from cw.web.games.game_routes import picture
 
 routes = Blueprint("home", __name__)
 

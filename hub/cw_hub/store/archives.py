@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from cw.errors import ProtocolError
-from cw_hub.store.objects import ObjectStore, Streamed
 from cw.replays.archive import LARGEST, arena_replay, own_replay
+from cw_hub.store.objects import ObjectStore, Streamed
 
 OWN_FORMAT: Final = ".json.gz"
 ARENA_FORMAT: Final = ".cw.json.gz"

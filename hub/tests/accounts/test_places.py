@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 from cw_hub.accounts import place_of_request, places, users
 from cw_hub.store.tables import KnownPlace
-from tests.effort import first_is_fast
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
 from hub.tests.sites import PASSWORD, Site
+from tests.effort import first_is_fast
 
 pytestmark = ON_SQLITE
 

@@ -17,10 +17,10 @@ import requests
 from cw import kits
 from cw.arena.bots import BotSpec
 from cw.games.wire import Credit, Credits
+from cw.matches.spec import Isolation, MatchSpec
 from cw_hub.players import packages
 from cw_hub.players.messages import Match, Played, Program, ReplayKeys
 from cw_hub.players.players import Players
-from cw.matches.spec import Isolation, MatchSpec
 from hub.tests.attacks.hubs import RATED, Player
 
 HUB: Final = "http://127.0.0.1:8000"

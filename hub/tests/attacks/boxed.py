@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.arena.attacking import RANDOM, match, stderr, written
 from hub.tests.attacks import escapes
+from tests.arena.attacking import RANDOM, match, stderr, written
 
 
 def answers(group: str, folder: Path, game: str = "paint") -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 import pytest
 import requests
 
-from tests import patience
+from hub.tests import patience
 from hub.tests.campaign import HASTY, Role, on_services, roles, run, wait_until
 from hub.tests.services import new_postgresql, new_redis
 from hub.tests.sites import Visitor, words_of

@@ -1,4 +1,4 @@
-"""A machine of its own for the units of hub/deploy/systemd: systemd-nspawn boots this system's /usr."""
+"""A machine of its own for hub/deploy/systemd: systemd-nspawn boots this system's /usr."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ import pytest
 
 from tests.tools import NSPAWN
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+ROOT: Final = Path(__file__).resolve().parents[3]
 LONGEST: Final = 900.0
 """Seconds for a machine to boot, be attacked, and halt."""
 
-PATH: Final = ":".join(f"/opt/circuit-wars/{name}" for name in ("checkout", "packages", "bin"))
+FOLDERS: Final = ("checkout", "checkout/hub", "packages", "bin")
+PATH: Final = ":".join(f"/opt/circuit-wars/{name}" for name in FOLDERS)
 
 # By the limits of the tests no machine is too slow for an honest program.
 COMMAND: Final = """#!/bin/sh
 export PYTHONPATH={path}
-exec {python} -m tests.patience "$@"
+exec {python} -m hub.tests.patience "$@"
 """
 
 UNIT: Final = """[Unit]
@@ -58,7 +59,7 @@ def attacked(module: str, folder: Path) -> Any:
     (program / "cw").chmod(0o755)
     # Redis needs this package before Python 3.11.3, and the one of this checkout may be newer.
     (program / "async_timeout.py").write_text("from asyncio import timeout as timeout\n")
-    for unit in (ROOT / "deploy" / "systemd").glob("cw-*.*"):
+    for unit in (ROOT / "hub" / "deploy" / "systemd").glob("cw-*.*"):
         shutil.copy(unit, units)
     (units / "attack.service").write_text(UNIT.format(python=python, path=PATH, module=module))
     bound = {

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hub.tests.attacks.raw import PATIENCE, Answer, read
 from hub.tests import caddy
+from hub.tests.attacks.raw import PATIENCE, Answer, read
 from hub.tests.caddy import Caddy
 from hub.tests.campaign import HASTY, Role, roles, wait_until
 from tests.ports import free_port

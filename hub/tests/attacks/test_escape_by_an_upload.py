@@ -21,11 +21,11 @@ from typing import Any, Final
 import pytest
 
 from cw import kits
-from tests import patience
 from hub.tests.attacks import escapes
 from hub.tests.attacks.hubs import RATED, SHAPES, Player, Shape, open_hub
-from tests.championship.contests import lines_of
 from hub.tests.campaign import wait_until
+from tests import patience
+from tests.championship.contests import lines_of
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [pytest.mark.thorough, NEEDS_BUBBLEWRAP]

@@ -23,9 +23,9 @@ from cw.arena.processes import PROC
 from cw_hub.operation.environment import read_settings
 from cw_hub.store.database import Database
 from cw_hub.store.tables import Match, MatchParticipant
-from tests.arena.zoo import processes_with
 from hub.tests.attacks.hubs import SHAPES, Hub, Shape, open_hub, zipped
 from hub.tests.campaign import wait_until
+from tests.arena.zoo import processes_with
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [

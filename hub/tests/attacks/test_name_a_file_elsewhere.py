@@ -18,8 +18,8 @@ from cw.championship.teams import ABOUT, read_folder
 from cw.errors import UsageError
 from cw_hub.players import packages
 from cw_hub.players.packages import UnfitUpload
-from tests.arena.attacking import RANDOM, match
 from hub.tests.attacks.spellings import declarations
+from tests.arena.attacking import RANDOM, match
 from tests.tools import NEEDS_BUBBLEWRAP
 
 SPELLINGS = 500

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from tests.arena.attacking import next_line, started, written
 from hub.tests.attacks import escapes
+from tests.arena.attacking import next_line, started, written
 from tests.tools import NEEDS_BUBBLEWRAP
 
 SENDS: Final = f"""{escapes.SOURCE.decode()}

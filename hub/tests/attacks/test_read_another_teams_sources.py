@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cw.championship.teams import read_folder
-from tests.arena.attacking import RANDOM, match
 from hub.tests.attacks.spellings import COLON
+from tests.arena.attacking import RANDOM, match
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = NEEDS_BUBBLEWRAP

@@ -12,9 +12,9 @@ import pytest
 
 from hub.tests.attacks.hubs import Hub
 from hub.tests.attacks.raw import Answer, ask
-from hub.tests.attacks.strangers import FOREIGN, OWN
 from hub.tests.campaign import Role, roles, wait_until
 from tests.ports import free_port
+from tests.server.strangers import FOREIGN, OWN
 
 pytestmark = pytest.mark.thorough
 

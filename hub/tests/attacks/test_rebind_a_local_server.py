@@ -17,9 +17,9 @@ import pytest
 
 from cw.games.paint.rules.boards import MOST_TURNS
 from hub.tests.attacks.raw import Answer, ask
-from hub.tests.attacks.strangers import FOREIGN, OWN
 from hub.tests.campaign import ROOT, wait_until
 from tests.matches.bots_of_games import PAINT
+from tests.server.strangers import FOREIGN, OWN
 
 pytestmark = pytest.mark.thorough
 

@@ -12,6 +12,8 @@ import pytest
 from sqlalchemy import select, update
 
 from cw.arena.bots import BotSpec
+from cw.matches.run import run_match
+from cw.matches.spec import Isolation, MatchSpec
 from cw_hub.bots.addresses import (
     INSECURE,
     INTERNAL,
@@ -26,8 +28,6 @@ from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.tables import Bot, User
-from cw.matches.run import run_match
-from cw.matches.spec import Isolation, MatchSpec
 from hub.tests.broken_bots import Broken, serving
 from hub.tests.competitions.daily.test_admission import known
 from hub.tests.competitions.tournament.test_my_team_page import PAGE, joined, tournament

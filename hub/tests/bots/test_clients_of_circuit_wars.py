@@ -15,9 +15,9 @@ from cw_hub.matches.sending import PLAY, send_due
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes.jobs import jobs_of
 from cw_hub.store.tables import Bot, Match, MatchParticipant
-from tests import seed_clients
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site, Visitor
+from tests import seed_clients
 
 pytestmark = [
     pytest.mark.skipif(bubblewrap.problem() is not None, reason="there is no bubblewrap"),

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from cw import kits
+from cw.kits import LANGUAGES
 from cw_hub.bots import builds
 from cw_hub.bots.versions.languages import installed
 from cw_hub.players import compiling, packages
 from cw_hub.players.packages import UnfitUpload
 from cw_hub.players.players import Players
-from cw.kits import LANGUAGES
 from hub.tests.bots.test_programs_of_people import Owner, register, upload
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site, words_of

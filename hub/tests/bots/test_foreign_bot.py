@@ -26,7 +26,7 @@ from hub.tests.sites import Site, words_of
 from tests.matches.bots_of_games import HEXAGON
 from tests.tools import language
 
-SERVER = Path(__file__).parents[2] / "bots" / "foreign" / "seed_bot.mjs"
+SERVER = Path(__file__).parents[3] / "tests" / "bots" / "foreign" / "seed_bot.mjs"
 
 
 @contextmanager

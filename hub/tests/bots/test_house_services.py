@@ -13,6 +13,8 @@ from sqlalchemy import select
 
 from cw.cli import main
 from cw.games.registry import load_strategies
+from cw.matches.run import run_match
+from cw.matches.spec import Secrets
 from cw_hub.accounts import people
 from cw_hub.accounts.people import HOUSE, UsernameTaken
 from cw_hub.bots import house
@@ -29,8 +31,6 @@ from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.tables import Bot, User
-from cw.matches.run import run_match
-from cw.matches.spec import Secrets
 from hub.tests.broken_bots import SECRET, Broken, serving
 
 PUBLIC = HubSettings(public_url="https://hub.example", house_network=("127.0.0.0/8",))

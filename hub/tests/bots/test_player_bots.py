@@ -18,6 +18,9 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
+from cw.kits import LANGUAGES
+from cw.replays.document import parse
+from cw.replays.verify import verify
 from cw_hub.accounts import audit
 from cw_hub.bots import verbs as bots
 from cw_hub.bots import views as bot_views
@@ -34,9 +37,6 @@ from cw_hub.pages.polls import Tags
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes.jobs import jobs_of
 from cw_hub.store.tables import Bot, Match, User
-from cw.kits import LANGUAGES
-from cw.replays.document import parse
-from cw.replays.verify import verify
 from hub.tests.campaign import ROOT
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
 from hub.tests.sites import Site, Visitor, site_on, words_of

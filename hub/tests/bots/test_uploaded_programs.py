@@ -16,6 +16,8 @@ from cw import kits
 from cw.errors import UsageError
 from cw.games.endings import FORFEITS
 from cw.games.registry import load_game
+from cw.replays.document import decode
+from cw.replays.verify import verify
 from cw_hub.bots.checks import health as bot_health
 from cw_hub.bots.checks import jobs
 from cw_hub.bots.programs import NO_PROGRAMS, object_key, placeholder, sent
@@ -37,8 +39,6 @@ from cw_hub.players import packages
 from cw_hub.site.formats import FORMATS, KINDS
 from cw_hub.store.archives import file_at
 from cw_hub.store.tables import Battle, Competition, Match, MatchParticipant
-from cw.replays.document import decode
-from cw.replays.verify import verify
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
 from hub.tests.evening import LADDER, Evening
 from hub.tests.ladder_hub import Tournament

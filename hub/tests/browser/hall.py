@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from cw import kits
+from hub.tests.bots.test_player_bots import served
 from hub.tests.browser.open_hub import Hub, Person, open_hub
 from hub.tests.browser.timetable import Timetable
-from hub.tests.bots.test_player_bots import served
 from hub.tests.campaign import wait_until
 from hub.tests.sites import Visitor, words_of
 from tests.ports import free_port

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import SLOW, Watcher, watch
 from hub.tests.browser.hall import HOME, Hall, Team
 from hub.tests.browser.open_hub import Person
+from tests.browser.conftest import SLOW, Watcher, watch
 
 CUT_ROWS = """() => {
     const { bottom } = document.getElementById("live").getBoundingClientRect();

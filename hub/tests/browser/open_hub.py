@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext
 
-from tests import patience
+from hub.tests import patience
 from hub.tests.campaign import HASTY, Role, roles, run, wait_until
 from hub.tests.postbox import Postbox, open_postbox
 from hub.tests.sites import PASSWORD, Visitor, words_of

@@ -11,13 +11,12 @@ from cw_hub.accounts import users
 from cw_hub.matches.playing.worker import Worker
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes.jobs import jobs_of
-from tests.browser.axe import on_each_screen
+from hub.tests.bots.test_player_bots import NOBODY, served
 from hub.tests.browser.test_hub_people import (
     Walk,
     hub,  # noqa: F401 - a fixture
     walk,  # noqa: F401 - a fixture
 )
-from hub.tests.bots.test_player_bots import NOBODY, served
 from hub.tests.matches.test_comparisons import (
     WON,
     end_match,
@@ -28,6 +27,7 @@ from hub.tests.matches.test_comparisons import (
 )
 from hub.tests.program import make_admin
 from hub.tests.sites import Site
+from tests.browser.axe import on_each_screen
 
 
 def do_jobs(site: Site) -> None:

@@ -14,8 +14,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select, update
 
-from hub.bench import daily_history
-from hub.bench.hub_server import cookie_of
 from cw.games.end_of_codes.answers import PASSED, TEXTS
 from cw_hub.accounts.access import tickets
 from cw_hub.competitions import verbs as competitions
@@ -28,10 +26,12 @@ from cw_hub.operation.resources import open_resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import KINDS
 from cw_hub.store.tables import Bot, Match, MatchParticipant, User
-from tests.browser.axe import complaints, on_each_screen
-from tests.browser.conftest import Watcher, watch
+from hub.bench import daily_history
+from hub.bench.hub_server import cookie_of
 from hub.tests.conftest import StillClock
 from hub.tests.sites import Site, site_on
+from tests.browser.axe import complaints, on_each_screen
+from tests.browser.conftest import Watcher, watch
 
 PLAYERS = 60
 GAMES = 40

@@ -16,12 +16,12 @@ from cw_hub.competitions.daily.verbs import GameIsOpen
 from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
-from tests import patience
-from tests.browser.conftest import watch
+from hub.tests import patience
 from hub.tests.campaign import HASTY, Role, roles, run, wait_until
 from hub.tests.daily_hub import Hub
 from hub.tests.served_bots import Bots, serving_bots
 from hub.tests.sites import PASSWORD, Visitor
+from tests.browser.conftest import watch
 from tests.kits.running import Kit, build, serving
 from tests.tools import require
 

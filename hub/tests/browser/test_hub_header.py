@@ -10,10 +10,10 @@ from playwright.sync_api import Page
 
 from cw.web.championship import championship_routes as championship
 from cw.web.settings import SiteSettings
-from tests.browser.axe import Scheme, show_on
-from tests.browser.conftest import Host, Watcher
 from hub.tests.browser.test_hub_people import hub  # noqa: F401 - a fixture
 from hub.tests.sites import Site
+from tests.browser.axe import Scheme, show_on
+from tests.browser.conftest import Host, Watcher
 
 SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
 WIDTHS: Final = (360, 390, 481, 640, 700, 760, 761, 899, 900, 1024, 1180, 1181, 1280, 1440)

@@ -14,10 +14,10 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.pages.security import YEAR
-from tests.browser.conftest import watch
 from hub.tests.caddy import Caddy, new_caddy, running
 from hub.tests.conftest import StillClock
 from hub.tests.sites import PASSWORD, Site, Visitor, site_on
+from tests.browser.conftest import watch
 
 
 @dataclass

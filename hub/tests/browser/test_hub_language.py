@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from hub.tests.bots.workshop.test_language_of_draft import VERSIONS, run_languages
 from hub.tests.browser.test_hub_bots import check_page
 from hub.tests.browser.test_hub_people import (
     Walk,
     hub,  # noqa: F401 - a fixture
     walk,  # noqa: F401 - a fixture
 )
-from hub.tests.bots.workshop.test_language_of_draft import VERSIONS, run_languages
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = NEEDS_BUBBLEWRAP

@@ -22,11 +22,11 @@ from cw_hub.operation.resources import Resources, opened
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.tables import Bot, Match
-from tests import patience
+from hub.tests import patience
+from hub.tests.bots.test_player_bots import served
 from hub.tests.browser.test_hub_bots import check_page
 from hub.tests.browser.test_hub_ladder import off_the_loop
 from hub.tests.browser.test_hub_people import Walk, walking
-from hub.tests.bots.test_player_bots import served
 from hub.tests.campaign import Role, on_services, roles
 from hub.tests.competitions.tournament.test_play_online import Ear, Heard
 from hub.tests.conftest import StillClock

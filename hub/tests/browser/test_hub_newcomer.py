@@ -28,15 +28,15 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.tables import Bot, Match, MatchParticipant
-from tests import patience
-from tests.browser.conftest import Watcher, watch
+from hub.tests import patience
 from hub.tests.campaign import HASTY, Role, roles, run, wait_until
 from hub.tests.sites import PASSWORD
+from tests.browser.conftest import Watcher, watch
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = NEEDS_BUBBLEWRAP
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SLOWLY = 240_000
 """Milliseconds in which what the hub does must be seen."""
 

@@ -7,7 +7,6 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import complaints
 from hub.tests.browser.test_hub_ladder import off_the_loop
 from hub.tests.browser.test_hub_people import (
     Walk,
@@ -17,6 +16,7 @@ from hub.tests.browser.test_hub_people import (
 from hub.tests.competitions.tournament.test_my_team_page import tournament
 from hub.tests.competitions.tournament.test_play_online import overheard, set_url
 from hub.tests.ladder_rows import Rows
+from tests.browser.axe import complaints
 
 pytestmark = pytest.mark.thorough
 

@@ -19,12 +19,12 @@ from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import open_resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.pages.times import relative
-from tests.browser.axe import SCREENS, on_each_screen
-from tests.browser.conftest import Watcher, watch
 from hub.tests.conftest import StillClock
 from hub.tests.sites import PASSWORD, Site, site_on
+from tests.browser.axe import SCREENS, on_each_screen
+from tests.browser.conftest import Watcher, watch
 
-VECTORS = Path(__file__).parents[1] / "hub" / "pages" / "times.json"
+VECTORS = Path(__file__).parents[1] / "pages" / "times.json"
 
 WALKS = (SCREENS[0], *(pytest.param(screen, marks=pytest.mark.thorough) for screen in SCREENS[1:]))
 """The fast suite walks on the first screen alone."""
@@ -234,7 +234,7 @@ def test_a_picture_is_uploaded_as_soon_as_it_is_chosen(walk: Walk) -> None:
     walk.be("Ada")
     page = walk.open("/settings")
     page.get_by_label("Change profile picture...").set_input_files(
-        Path(__file__).parents[2] / "static" / "games" / "paint.png"
+        Path(__file__).parents[3] / "static" / "games" / "paint.png"
     )
     expect(page.get_by_role("status")).to_contain_text("Your profile picture was changed")
     assert "/avatar/" in (page.locator(".picture img").get_attribute("src") or "")

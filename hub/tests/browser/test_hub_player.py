@@ -12,12 +12,12 @@ from threading import Event
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import watch
+from hub.tests.bots.test_player_bots import served
 from hub.tests.browser.open_hub import Hub, Person, open_hub
 from hub.tests.browser.test_hub_live import slow_bot
 from hub.tests.browser.test_hub_newcomer import SLOWLY
-from hub.tests.bots.test_player_bots import served
 from hub.tests.campaign import wait_until
+from tests.browser.conftest import watch
 from tests.ports import free_port
 
 MINE, THEIRS = "Honeycomb", "Nanosecond"

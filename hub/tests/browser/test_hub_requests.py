@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, expect
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
-from tests.browser.conftest import watch
 from hub.tests.conftest import StillClock
 from hub.tests.matches.test_object_links import play
 from hub.tests.sites import Site, site_on
+from tests.browser.conftest import watch
 
 COLD, WARM = 25, 12
 

@@ -6,15 +6,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cw_hub.bots.workshop import tasks
-from tests.browser.axe import on_each_screen
+from hub.tests.bots.workshop.test_workshop_runs import working
 from hub.tests.browser.test_hub_bots import check_page, do_jobs
 from hub.tests.browser.test_hub_people import (
     Walk,
     hub,  # noqa: F401 - a fixture
     walk,  # noqa: F401 - a fixture
 )
+from tests.browser.axe import on_each_screen
 from tests.browser.test_workshop import type_over
-from hub.tests.bots.workshop.test_workshop_runs import working
 from tests.tools import NEEDS_BUBBLEWRAP
 
 pytestmark = [NEEDS_BUBBLEWRAP, pytest.mark.usefixtures("patient_painters")]

@@ -17,9 +17,10 @@ from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import FORMATS
 from cw_hub.site.processes.ticks import tick
 from cw_hub.store.tables import Match, User
-from tests.documented import DOCS, FILE
 from hub.tests.conftest import ON_SQLITE, StillClock
+from hub.tests.documents import DOCS
 from hub.tests.sites import Visitor, site_on, words_of
+from tests.documented import FILE
 
 NAME = "king-of-the-hill"
 

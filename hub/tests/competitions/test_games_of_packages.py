@@ -24,10 +24,10 @@ from cw_hub.players.players import Players
 from cw_hub.site.formats import FORMATS, KINDS
 from cw_hub.site.processes.ticks import tick
 from cw_hub.store.tables import Match, User
-from tests.documented import installed
 from hub.tests.competitions.cup.test_cups import SpringCup
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_hub import Tournament
+from tests.documented import installed
 
 GAME = "tron"
 SMALL = {"size": 5}

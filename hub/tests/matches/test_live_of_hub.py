@@ -11,6 +11,11 @@ from sqlalchemy import select, update
 
 from cw.arena.bots import BotSpec
 from cw.games.wire import Credit, Credits
+from cw.matches.processes import live_file
+from cw.matches.processes.live_file import MatchSoFar
+from cw.matches.progress import MatchProgress
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
 from cw_hub.bots.seats import ClaimedSeat
 from cw_hub.matches import planning
 from cw_hub.matches.live import answers, broadcast
@@ -21,11 +26,6 @@ from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import Live, Match, Message, ReplayKeys
 from cw_hub.players.spectating import Spectating
 from cw_hub.store.tables import Match as MatchRow
-from cw.matches.processes import live_file
-from cw.matches.processes.live_file import MatchSoFar
-from cw.matches.progress import MatchProgress
-from cw.matches.run import run_match
-from cw.matches.spec import MatchSpec
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site
 from tests.ports import free_port

@@ -28,8 +28,8 @@ from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.sealing import Sealed
 from cw_hub.store.tables import Battle, Bot, Match, MatchParticipant, User
-from tests.effort import amount
 from hub.tests.conftest import StillClock
+from tests.effort import amount
 
 T = TypeVar("T")
 LEASE = timedelta(seconds=600)

@@ -14,6 +14,8 @@ import requests
 from sqlalchemy import select, update
 
 from cw.games.registry import load_game
+from cw.replays.document import parse
+from cw.replays.verify import verify
 from cw_hub.matches import objects, planning
 from cw_hub.matches.objects import link_to
 from cw_hub.matches.planning import Plan, Seat
@@ -24,8 +26,6 @@ from cw_hub.site.formats import KINDS
 from cw_hub.store.archives import ARCHIVE, OWN_FORMAT
 from cw_hub.store.objects import PIECE, ObjectStore
 from cw_hub.store.tables import Battle, Match
-from cw.replays.document import parse
-from cw.replays.verify import verify
 from hub.tests.conftest import StillClock
 from hub.tests.services import Swift
 from hub.tests.sites import Site, site_on, words_of

@@ -22,7 +22,7 @@ from cw_hub.site.demo.filling import BOTS
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.tables import Match, Worker
-from tests import patience
+from hub.tests import patience
 from hub.tests.campaign import (
     HASTY,
     KILLS,

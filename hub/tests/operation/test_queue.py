@@ -26,8 +26,8 @@ from cw_hub.operation.resources import Resources
 from cw_hub.operation.threads import Threads
 from cw_hub.store.database import Database
 from hub.tests.conftest import ON_SQLITE
+from hub.tests.patience import PROGRAM
 from hub.tests.services import new_redis
-from tests.patience import PROGRAM
 
 PATIENCE = 300.0
 """Seconds in which what is waited for must have come."""

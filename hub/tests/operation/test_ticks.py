@@ -25,8 +25,8 @@ from cw_hub.operation.tick import Steps, Ticker
 from cw_hub.site.formats import FORMATS, KINDS
 from cw_hub.site.processes.ticks import steps_of
 from cw_hub.store.tables import MatchState
-from tests.conftest import FakeClock
 from hub.tests.conftest import ON_SQLITE, StillClock
+from tests.fixtures import FakeClock
 
 ROOT = Path(__file__).resolve().parents[3]
 

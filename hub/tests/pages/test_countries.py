@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from cw.assets import asset
+from cw_hub.assets import asset
 from cw_hub.pages.countries import COUNTRIES, FLAGS, sort_key
 
 

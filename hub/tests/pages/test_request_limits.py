@@ -72,7 +72,7 @@ def test_of_forty_wrong_passwords_at_once_ten_are_tried(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     site.player("Ada")
-    caplog.set_level("INFO", "cw_hub.accounts")
+    caplog.set_level("INFO", "cw.hub.accounts")
     answers = at_once(site, "wrong", 40)
     assert sorted(answer.status_code for answer in answers) == [303] * 10 + [429] * 30
     tried = [record for record in caplog.records if "wrong password" in record.getMessage()]

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from flask import Flask
 
-from tests.effort import amount
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import PASSWORD, Site, Visitor, words_of
+from tests.effort import amount
 
 pytestmark = ON_SQLITE
 EXPIRED = "Nothing has changed: this form is older than a day,"

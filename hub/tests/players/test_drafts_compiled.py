@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from cw.matches.spec import Isolation
+from cw.workshop.building import BuildFailed
+from cw.workshop.folder import BotFolder
+from cw.workshop.project import Project
 from cw_hub.bots.workshop.builds import Programs
 from cw_hub.players import compiling
 from cw_hub.players.compiling import Build
 from cw_hub.players.drafts import SandboxBuilder
 from cw_hub.players.messages import Built, Message
 from cw_hub.players.packages import UnfitUpload
-from cw.matches.spec import Isolation
-from cw.workshop.building import BuildFailed
-from cw.workshop.folder import BotFolder
-from cw.workshop.project import Project
 
 
 def test_a_draft_is_compiled_once_for_each_of_its_states(

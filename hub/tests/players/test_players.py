@@ -19,11 +19,11 @@ from cw.arena.bots import BotSpec
 from cw.arena.processes import PROC
 from cw.errors import UsageError
 from cw.games.wire import Credit, Credits
+from cw.matches.spec import Isolation, MatchSpec
 from cw_hub.players import connections, messages, players, reading
 from cw_hub.players.connections import Child, PlayersAway
 from cw_hub.players.messages import Match, Played, ReplayKeys
 from cw_hub.players.players import PlayerGone, Players
-from cw.matches.spec import Isolation, MatchSpec
 
 NEEDS_PROC = pytest.mark.skipif(not PROC.is_dir(), reason="this system has no /proc")
 

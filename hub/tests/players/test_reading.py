@@ -12,11 +12,11 @@ import pytest
 
 from cw.arena.bots import BotSpec
 from cw.games.wire import Credits
+from cw.matches.spec import Isolation, MatchSpec
 from cw_hub.players import pieces, players, reading
 from cw_hub.players.messages import Alive, Check, Draft, Live, Match, News, Piece, ReplayKeys, Turn
 from cw_hub.players.players import Distrusted, Players
 from cw_hub.players.reading import Allowance, Excess
-from cw.matches.spec import Isolation, MatchSpec
 
 BOT = BotSpec("bot", "builtin", "still")
 CHECK = Check("paint", BOT, Isolation())

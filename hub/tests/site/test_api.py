@@ -30,7 +30,7 @@ from hub.tests.sites import PASSWORD, Site, words_of
 
 OPERATIONS = operations_of(FORMATS)
 
-DOCUMENTATION = Path(__file__).resolve().parents[3] / "docs" / "api.md"
+DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 SECRET = re.compile("[0-9a-f]{64}")
 SWARM = {"game": "code-battle", "name": "Swarm", "endpoint": NOBODY, "description": "swarms"}
 

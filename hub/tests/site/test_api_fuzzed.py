@@ -22,11 +22,11 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from cw_hub.matches.challenges.keys import new_id
-from tests.effort import amount
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.program import make_admin, new_token, program_of
 from hub.tests.site.test_api import names_of, registered
 from hub.tests.sites import Site
+from tests.effort import amount
 
 CHECKS = [
     not_a_server_error,

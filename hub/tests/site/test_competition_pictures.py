@@ -11,10 +11,10 @@ from PIL import Image
 
 from cw_hub.accounts.forms import NO_PICTURE
 from cw_hub.competitions import verbs as competitions
-from tests.effort import first_is_fast
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
+from tests.effort import first_is_fast
 
 pytestmark = ON_SQLITE
 

@@ -23,11 +23,11 @@ from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.database import Database
 from cw_hub.store.replica import Replica
 from cw_hub.store.tables import Bot, BotStatus, Count, Match
-from tests.conftest import FakeClock
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.ladder_hub import Tournament
 from hub.tests.operation.test_upkeep import add_match
 from hub.tests.sites import Site, Visitor, site_on
+from tests.fixtures import FakeClock
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -154,7 +154,9 @@ def test_each_metric_of_alerts_and_panels_is_served(
     replica.close()
     families = {re.sub("_(bucket|count|sum)$", "", name) for name in served}
     for file in ("prometheus/alerts.yml", "prometheus/alerts_test.yml", "grafana.json"):
-        named = set(re.findall(r"\bcw_\w+", (ROOT / "deploy" / file).read_text(encoding="utf-8")))
+        named = set(
+            re.findall(r"\bcw_\w+", (ROOT / "hub" / "deploy" / file).read_text(encoding="utf-8"))
+        )
         assert named <= served | families, file
         if file == "grafana.json":
             assert {re.sub("_bucket$", "", name) for name in named} == families

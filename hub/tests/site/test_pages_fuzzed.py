@@ -20,13 +20,13 @@ from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.routing import Rule
 
 from cw_hub.competitions.tournament.host.actions import ACTIONS
-from tests.effort import THOROUGH, amount
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.daily_hub import Hub
 from hub.tests.ladder_rows import duel
 from hub.tests.program import make_admin, program_of
 from hub.tests.site.test_api import names_of
 from hub.tests.sites import Site, Visitor
+from tests.effort import THOROUGH, amount
 
 FORM = "application/x-www-form-urlencoded"
 TOKEN = "ABCD-EFGH-JKMN-PQRS"

@@ -11,13 +11,13 @@ from unittest.mock import patch
 
 import pytest
 
+from cw.server.wsgi import listen, serving
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources
 from cw_hub.site.application import create_hub
 from cw_hub.site.monitoring import ready
 from cw_hub.store.database import Database
 from cw_hub.store.objects import ObjectStore
-from cw.server.wsgi import listen, serving
 from hub.tests.services import new_redis, new_swift
 from hub.tests.sites import Site, Visitor
 

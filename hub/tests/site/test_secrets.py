@@ -20,10 +20,11 @@ import redis
 from click.testing import CliRunner
 from sqlalchemy import inspect, select, text
 
-from cw_hub.cli import hub
 from cw.errors import Failure
+from cw.replays.document import unpacked
 from cw_hub.bots import verbs as bots
 from cw_hub.bots.seats import ClaimedSeat
+from cw_hub.cli import hub
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.playing import attempt
@@ -41,7 +42,6 @@ from cw_hub.site.processes.jobs import jobs_of
 from cw_hub.site.processes.ticks import tick
 from cw_hub.store.sealing import Sealed, Sealer
 from cw_hub.store.tables import Bot, Match, MatchParticipant
-from cw.replays.document import unpacked
 from hub.tests.bots.test_player_bots import Owner
 from hub.tests.broken_bots import NO_MOVES, Broken, Exchange, serving, sign
 from hub.tests.conftest import StillClock

@@ -28,7 +28,7 @@ from hub.tests.disks import mounted
 from hub.tests.services import PostgreSQL
 from hub.tests.soak.hosts import Host, joined
 
-DEPLOY: Final = ROOT / "deploy"
+DEPLOY: Final = ROOT / "hub" / "deploy"
 NAMES: Final = Path("/etc/netns")
 """Where `ip netns exec` takes files of /etc from, for each host."""
 

@@ -16,10 +16,10 @@ from cw.cli import main
 from cw_hub.competitions import verbs as competitions
 from cw_hub.matches import interruptions
 from cw_hub.store.database import Database
-from tests.browser.conftest import ARGUMENTS, find_chromium
 from hub.tests.campaign import wait_until
 from hub.tests.soak.composed import DEPLOY, Composed, composed
 from hub.tests.soak.hosts import MINE, Host, ip, joined
+from tests.browser.conftest import ARGUMENTS, find_chromium
 
 pytestmark = pytest.mark.thorough
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.browser.conftest import ARGUMENTS, find_chromium
 from hub.tests.browser.hall import open_hall
 from hub.tests.browser.organiser import organise
+from tests.browser.conftest import ARGUMENTS, find_chromium
 
 pytestmark = pytest.mark.thorough
 

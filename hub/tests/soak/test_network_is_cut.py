@@ -11,6 +11,8 @@ import pytest
 from sqlalchemy import select
 
 from cw.games.registry import load_game
+from cw.replays.document import decode
+from cw.replays.verify import verify
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.replays import viewed_key
@@ -21,8 +23,6 @@ from cw_hub.store.archives import file_at
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.tables import Battle, Match
-from cw.replays.document import decode
-from cw.replays.verify import verify
 from hub.tests.campaign import Role, is_done, on_services, roles, wait_until
 from hub.tests.gates import gate
 from hub.tests.services import PostgreSQL, Redis

@@ -24,10 +24,10 @@ from cw_hub.store import patience
 from cw_hub.store.database import Database, is_away
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.patience import Outage, waiting
-from tests.conftest import FakeClock
 from hub.tests.conftest import StillClock
 from hub.tests.services import PostgreSQL
 from hub.tests.sites import HeldQueue, Site, Visitor, site_on, words_of
+from tests.fixtures import FakeClock
 
 
 def test_of_all_who_ask_what_hangs_one_tries_after_each_pause() -> None:

@@ -28,8 +28,8 @@ from cw_hub.store.tables import Competition
 from hub.tests.conftest import StillClock
 from hub.tests.services import is_open, new_postgresql
 from hub.tests.sites import HeldQueue
-from tests.ports import free_port
 from hub.tests.test_deploy import DEPLOY
+from tests.ports import free_port
 from tests.tools import PGBOUNCER
 
 pytestmark = pytest.mark.thorough

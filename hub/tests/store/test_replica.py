@@ -28,7 +28,6 @@ from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.replica import PAUSE, Replica
 from cw_hub.store.tables import Competition, User
-from tests.conftest import FakeClock
 from hub.tests.campaign import wait_until
 from hub.tests.conftest import StillClock
 from hub.tests.program import program_of
@@ -40,8 +39,9 @@ from hub.tests.services import (
     new_postgresql,
 )
 from hub.tests.sites import Site, Visitor, site_on
-from tests.ports import free_port
 from hub.tests.test_deploy import DEPLOY
+from tests.fixtures import FakeClock
+from tests.ports import free_port
 
 pytestmark = pytest.mark.thorough
 

@@ -18,7 +18,7 @@ from tests.browser.viewer.viewing import (
     Altered,
     Open,
 )
-from tests.conftest import Serve
+from tests.fixtures import Serve
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from tests.browser.viewer.viewing import (
     READY,
     Altered,
 )
-from tests.conftest import Serve
+from tests.fixtures import Serve
 
 # What the owner of a bot sees
 

@@ -26,8 +26,8 @@ from tests.browser.viewer.viewing import (
     hover,
     turn,
 )
-from tests.conftest import Serve
 from tests.effort import first_is_fast
+from tests.fixtures import Serve
 
 # Every game
 

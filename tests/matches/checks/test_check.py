@@ -40,8 +40,8 @@ from cw.matches.checks.bot import check as try_bot
 from cw.matches.checks.junit import junit
 from cw.matches.spec import Isolation
 from tests import seed_clients
-from tests.conftest import Serve
 from tests.documented import programs
+from tests.fixtures import Serve
 from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import HEXAGON, PAINT, served, write
 from tests.tools import needs_language

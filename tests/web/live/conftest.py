@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from cw.web import create_app
 from cw.web.settings import SiteSettings
-from tests.conftest import FakeClock
+from tests.fixtures import FakeClock
 from tests.web.live.live_pages import Served
 
 

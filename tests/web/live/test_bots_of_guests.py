@@ -19,7 +19,7 @@ from cw.web.live.live_matches import (
     UNWATCHED,
     LiveMatches,
 )
-from tests.conftest import FakeClock
+from tests.fixtures import FakeClock
 from tests.web.live.live_pages import PATIENCE, wait
 
 YOU = BotSpec("you", "human", "")

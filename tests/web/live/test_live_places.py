@@ -13,7 +13,7 @@ from cw.web.live.live_matches import (
     UNMOVED,
     UNWATCHED,
 )
-from tests.conftest import FakeClock
+from tests.fixtures import FakeClock
 from tests.web.live.live_pages import AGAINST_RANDOM, TWO, Served, begin, ended, part, wait_for_turn
 
 

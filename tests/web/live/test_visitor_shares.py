@@ -14,7 +14,7 @@ from cw.errors import QuotaError
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
 from cw.web.live.shares import AT_ONCE, MOST_VISITORS, PART, WHOLE, MatchMeter, Share, Shares
-from tests.conftest import FakeClock
+from tests.fixtures import FakeClock
 
 
 def test_what_is_used_beyond_a_share_is_rested_off(clock: FakeClock) -> None:

@@ -26,7 +26,7 @@ from cw.web.replays.replay_folder import ReplayFolder
 from cw.web.replays.uploads import Uploads
 from cw.web.settings import LARGEST_UPLOAD, SiteSettings
 from tests.browser.recorded import MATCHES, recorded
-from tests.conftest import Serve
+from tests.fixtures import Serve
 
 NAME = re.compile(r"[a-z-]+-\d{4}-\d\d-\d\d-[0-9a-f]{16}")
 

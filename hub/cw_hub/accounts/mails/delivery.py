@@ -43,7 +43,7 @@ RETENTION: Final = timedelta(days=7)
 
 LONGEST_LINE: Final = 998
 
-log = logging.getLogger("cw_hub.mail")
+log = logging.getLogger("cw.hub.mail")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from cw.kits import LANGUAGES
 from cw_hub.clock import Clock
 from cw_hub.operation.health import heartbeats
-from cw.kits import LANGUAGES
 
 ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "javascript": ("node", "--version"),

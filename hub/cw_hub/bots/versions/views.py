@@ -10,8 +10,8 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from cw_hub.store.tables import BotActivation, BotVersion, VersionState
 from cw.kits import LANGUAGES
+from cw_hub.store.tables import BotActivation, BotVersion, VersionState
 
 LISTED: Final = 50
 """Versions of a bot that are listed, and marked on its graph."""

@@ -8,6 +8,10 @@ from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
+from cw.kits import LANGUAGES, languages_of
+from cw.web.games.game_pages import game_page
+from cw.workshop.building import digest_of
+from cw.workshop.folder import ChangedMeanwhile
 from cw_hub.accounts.access.actor import players_only
 from cw_hub.accounts.pages import go
 from cw_hub.bots.versions import languages
@@ -16,10 +20,6 @@ from cw_hub.bots.workshop import pages as workshop
 from cw_hub.bots.workshop.pages import language_of, own_draft, refuse_unfit
 from cw_hub.pages.parts import notice
 from cw_hub.pages.request import one_reading, resources
-from cw.kits import LANGUAGES, languages_of
-from cw.web.games.game_pages import game_page
-from cw.workshop.building import digest_of
-from cw.workshop.folder import ChangedMeanwhile
 
 routes: Final = workshop.routes
 """These pages belong to the workshop's."""

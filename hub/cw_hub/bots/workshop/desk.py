@@ -10,6 +10,12 @@ from flask import Response, abort, request, url_for
 
 from cw.errors import UsageError, choices
 from cw.games.rules import Json
+from cw.web.workshop.desk import WantedRun
+from cw.web.workshop.own_desk import drawn
+from cw.web.workshop.workshop_routes import fresh, reply
+from cw.workshop.building import digest_of
+from cw.workshop.project import MAIN, refuse_opponent, refuse_seat, seats_of
+from cw.workshop.series import FEWEST, MOST
 from cw_hub.accounts.access.actor import actor, players_only_json
 from cw_hub.accounts.pages import must_confirm
 from cw_hub.bots.shares import places
@@ -28,12 +34,6 @@ from cw_hub.players import packages
 from cw_hub.players.messages import MATCH, REPLAYS, TURNS
 from cw_hub.players.pieces import match_so_far, turn_in
 from cw_hub.store.database import Reading
-from cw.web.workshop.desk import WantedRun
-from cw.web.workshop.own_desk import drawn
-from cw.web.workshop.workshop_routes import fresh, reply
-from cw.workshop.building import digest_of
-from cw.workshop.project import MAIN, refuse_opponent, refuse_seat, seats_of
-from cw.workshop.series import FEWEST, MOST
 
 LOG_IN: Final = "Please log in first."
 CONFIRM: Final = "Please confirm your e-mail address before your bot is run."

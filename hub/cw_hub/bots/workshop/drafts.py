@@ -16,11 +16,11 @@ from sqlalchemy.orm import Session
 
 from cw import kits
 from cw.errors import UsageError, short
+from cw.workshop.building import digest_of
+from cw.workshop.folder import LARGEST_FILE, MOST_FILES, NAME, ChangedMeanwhile, TextFile
 from cw_hub.clock import Clock
 from cw_hub.store.tables import DraftFile, User
 from cw_hub.store.upsert import insert_missing
-from cw.workshop.building import digest_of
-from cw.workshop.folder import LARGEST_FILE, MOST_FILES, NAME, ChangedMeanwhile, TextFile
 
 LARGEST: Final = 2 * 1024 * 1024
 """Maximum size in bytes of all files of a draft together."""

@@ -11,16 +11,6 @@ from flask import Blueprint, Response, abort, g, make_response, render_template,
 from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
-from cw_hub.accounts.access.actor import player, players_only, players_only_json
-from cw_hub.bots import pages as bots
-from cw_hub.bots import views
-from cw_hub.bots.programs import why_off
-from cw_hub.bots.versions.own_game import OF_ITS_OWN
-from cw_hub.bots.workshop import drafts, tasks
-from cw_hub.bots.workshop.drafts import Draft
-from cw_hub.bots.workshop.opponents import own_versions
-from cw_hub.bots.workshop.replays import known_replays
-from cw_hub.pages.request import one_reading, resources
 from cw.kits import LANGUAGES, languages_of
 from cw.web.games.game_pages import game_page
 from cw.web.games.game_routes import strategies
@@ -40,6 +30,16 @@ from cw.workshop.building import digest_of
 from cw.workshop.folder import ChangedMeanwhile, TextFile
 from cw.workshop.project import MAIN, USUAL, seats_of
 from cw.workshop.series import FEWEST, MOST
+from cw_hub.accounts.access.actor import player, players_only, players_only_json
+from cw_hub.bots import pages as bots
+from cw_hub.bots import views
+from cw_hub.bots.programs import why_off
+from cw_hub.bots.versions.own_game import OF_ITS_OWN
+from cw_hub.bots.workshop import drafts, tasks
+from cw_hub.bots.workshop.drafts import Draft
+from cw_hub.bots.workshop.opponents import own_versions
+from cw_hub.bots.workshop.replays import known_replays
+from cw_hub.pages.request import one_reading, resources
 
 routes = Blueprint("workshop", __name__, url_prefix="/workshop")
 

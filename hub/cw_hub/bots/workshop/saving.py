@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from cw.errors import CapacityError, ProtocolError, UsageError
+from cw.web.workshop.workshop_routes import body, reply
 from cw_hub.accounts.access.actor import player, players_only, players_only_json
 from cw_hub.accounts.forms import first_errors
 from cw_hub.accounts.pages import go, must_confirm
@@ -32,7 +33,6 @@ from cw_hub.pages.polls import Polled
 from cw_hub.pages.queries import whole_number
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.players import packages
-from cw.web.workshop.workshop_routes import body, reply
 
 REFUSED: Final = (CapacityError, ProtocolError, UsageError)
 """Errors answered with 422 and their message."""

@@ -11,6 +11,7 @@ import click
 from sqlalchemy.orm import Session
 
 from cw.cli.groups import HelpfulGroup
+from cw.errors import UsageError
 from cw_hub.cli import daily, tournament
 from cw_hub.cli.competition.acting import do
 from cw_hub.cli.competition.creation import new
@@ -18,7 +19,6 @@ from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.tournament.acting import FILE
 from cw_hub.cli.tournament.creation import read_text
 from cw_hub.cli.user import opened, tell
-from cw.errors import UsageError
 from cw_hub.clock import Clock
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.dates import Dates, dates_of, field_text, read_dates

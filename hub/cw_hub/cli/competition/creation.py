@@ -9,13 +9,13 @@ from typing import Final
 import click
 from sqlalchemy.orm import Session
 
+from cw.errors import UsageError, choices
+from cw.games.registry import load_game
 from cw_hub.cli import tournament
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.tournament.acting import FILE, NEW_FILE
 from cw_hub.cli.tournament.creation import NewTournament, read_text
 from cw_hub.cli.user import opened, tell
-from cw.errors import UsageError, choices
-from cw.games.registry import load_game
 from cw_hub.clock import utc_now
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.dates import Dates, read_dates

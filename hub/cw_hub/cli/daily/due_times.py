@@ -7,10 +7,10 @@ from typing import Final
 import click
 from sqlalchemy.orm import Session
 
+from cw.errors import UsageError
 from cw_hub.cli.competition.acting import do
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.user import tell
-from cw.errors import UsageError
 from cw_hub.clock import Clock
 from cw_hub.competitions.daily import verbs as daily
 from cw_hub.competitions.verbs import CompetitionFacts

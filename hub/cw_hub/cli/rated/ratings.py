@@ -8,9 +8,9 @@ from typing import Final
 
 import click
 
-from cw_hub.cli.options import as_json, with_settings
 from cw.errors import UsageError
 from cw_hub.accounts import audit
+from cw_hub.cli.options import as_json, with_settings
 from cw_hub.competitions.rated import proof
 from cw_hub.competitions.rated import verbs as rated
 from cw_hub.operation.queue import CeleryQueue

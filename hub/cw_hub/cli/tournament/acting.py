@@ -9,8 +9,8 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 import click
 from sqlalchemy.orm import Session
 
-from cw_hub.cli.user import opened
 from cw.errors import UsageError
+from cw_hub.cli.user import opened
 from cw_hub.clock import Clock, utc_now
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.tournament.host import overview

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import click
 
+from cw.errors import UsageError
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.tournament.acting import NEW_FILE, act, counted, find, ids_of
 from cw_hub.cli.user import opened, tell
-from cw.errors import UsageError
 from cw_hub.clock import utc_now
 from cw_hub.competitions.tournament.host import teams as host_teams
 from cw_hub.competitions.tournament.teams import card_sheet

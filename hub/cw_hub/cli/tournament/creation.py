@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cw.documents.toml import read_toml
+from cw.errors import UsageError
 from cw_hub.cli.tournament.acting import counted
 from cw_hub.cli.tournament.cards import address_of, documents_of, refuse_existing, write_cards
 from cw_hub.cli.user import opened, tell
-from cw.documents.toml import read_toml
-from cw.errors import UsageError
 from cw_hub.clock import utc_now
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.dates import Dates

@@ -9,10 +9,11 @@ from typing import Any, get_args
 
 import click
 
+from cw.errors import UsageError, short
+from cw.league.ladder.phases import EventKind
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.tournament.acting import act, find
 from cw_hub.cli.user import opened, tell
-from cw.errors import UsageError, short
 from cw_hub.clock import utc_now
 from cw_hub.competitions.tournament import events as tournament_events
 from cw_hub.competitions.tournament.config import (
@@ -20,7 +21,6 @@ from cw_hub.competitions.tournament.config import (
 )
 from cw_hub.competitions.tournament.host import overview, undo
 from cw_hub.operation.settings import HubSettings
-from cw.league.ladder.phases import EventKind
 
 
 @click.command()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from cw.errors import UsageError
+from cw.files import write_whole
 from cw_hub.cli.options import as_json, with_settings
 from cw_hub.cli.tournament.acting import NEW_FILE, find
 from cw_hub.cli.user import opened, tell
-from cw.errors import UsageError
-from cw.files import write_whole
 from cw_hub.clock import utc_now
 from cw_hub.competitions.tournament.host import export as tournament_export
 from cw_hub.competitions.tournament.settings import FORMAT

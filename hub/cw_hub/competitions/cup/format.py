@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from cw.league.contest_formats import FORMATS
 from cw_hub.competitions.cup import api, keys, pages, parcels, verbs
 from cw_hub.competitions.cup.settings import NAME, USUAL
 from cw_hub.competitions.format import Format, HomeCard
@@ -11,7 +12,6 @@ from cw_hub.competitions.setting_fields import OPTIONS_HINT, SettingField
 from cw_hub.competitions.verbs import CompetitionFacts
 from cw_hub.matches.kinds import Kind
 from cw_hub.pages.parts import address_of
-from cw.league.contest_formats import FORMATS
 
 OTHERS: Final = [name for name in FORMATS if name != USUAL]
 

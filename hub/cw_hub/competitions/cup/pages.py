@@ -20,6 +20,9 @@ from cw.championship.journal import Progress
 from cw.championship.report import ChampionshipReport, report_of
 from cw.errors import UsageError
 from cw.games.rules import Json
+from cw.league.fixtures import open_fixtures
+from cw.web.contests import changed_part
+from cw.web.games.game_pages import game_page
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.cup.keys import key_of
 from cw_hub.competitions.cup.settings import NAME
@@ -30,9 +33,6 @@ from cw_hub.competitions.verbs import CompetitionFacts
 from cw_hub.pages.remembered import Remembered
 from cw_hub.pages.request import one_reading
 from cw_hub.store.database import Reading
-from cw.league.fixtures import open_fixtures
-from cw.web.contests import changed_part
-from cw.web.games.game_pages import game_page
 
 routes = Blueprint("cups", __name__, url_prefix="/cup")
 

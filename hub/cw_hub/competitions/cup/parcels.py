@@ -26,6 +26,8 @@ from cw.arena.sandbox.folders import contents
 from cw.arena.sources import program_folder, source_of
 from cw.championship.teams import Team
 from cw.errors import Failure, UnfitProgram, UsageError
+from cw.matches.processes.workers import LONGEST_LINE
+from cw.replays.document import unpacked
 from cw_hub.bots.limits import problem_here
 from cw_hub.bots.programs import NOT_UNPACKED
 from cw_hub.competitions.cup.keys import cup_of, outcome_key, parcel_key, program_key
@@ -39,8 +41,6 @@ from cw_hub.players.playing import Outcome
 from cw_hub.players.programs import PYTHON
 from cw_hub.store.objects import ObjectStore
 from cw_hub.store.sealing import Sealed, Sealer
-from cw.matches.processes.workers import LONGEST_LINE
-from cw.replays.document import unpacked
 
 BOUNDS: Final = Bounds(files=5000, size=64 * MIB)
 """Limits on the folder of a program."""

@@ -18,6 +18,9 @@ from cw.championship.runner import Note
 from cw.championship.teams import Team
 from cw.errors import Failure, UsageError
 from cw.files import write_whole
+from cw.matches.processes.worker import Job
+from cw.matches.processes.workers import MatchFailure
+from cw.matches.spec import MatchResult
 from cw_hub.competitions.cup import parcels, sent
 from cw_hub.competitions.cup.keys import key_of
 from cw_hub.competitions.cup.sent import SentMatch
@@ -30,9 +33,6 @@ from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store.database import is_away
 from cw_hub.store.objects import StoreAway
-from cw.matches.processes.worker import Job
-from cw.matches.processes.workers import MatchFailure
-from cw.matches.spec import MatchResult
 
 T = TypeVar("T")
 

@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 
 from cw.championship.config import ChampionshipSettings
 from cw.errors import UsageError, choices, short
+from cw.league.contest_formats import FORMATS
+from cw.league.fixtures import Fixture
 from cw_hub.bots.views import name_key
 from cw_hub.competitions.verbs import SINCE, CompetitionFacts
 from cw_hub.matches.planning import Seat
 from cw_hub.pages.queries import whole_number
 from cw_hub.store.tables import Bot
-from cw.league.contest_formats import FORMATS
-from cw.league.fixtures import Fixture
 
 NAME: Final = "cup"
 

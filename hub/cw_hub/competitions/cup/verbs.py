@@ -20,6 +20,7 @@ from cw.championship.journal import stem_of
 from cw.championship.report_document import Played
 from cw.errors import UsageError
 from cw.games.registry import games_with_hidden_information
+from cw.league.fixtures import Fixture, Result, open_fixtures
 from cw_hub.clock import Clock
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.cup.keys import key_of
@@ -31,7 +32,6 @@ from cw_hub.matches.interruptions import OPEN
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.results import BattleResult
 from cw_hub.store.tables import Competition, CompetitionState, Match, MatchParticipant
-from cw.league.fixtures import Fixture, Result, open_fixtures
 
 FAULT: Final = "see the page of the match"
 """Public description of a fault; only the owner of the bot sees more."""

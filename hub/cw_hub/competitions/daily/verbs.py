@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
 from cw.games.rules import Json
+from cw.league.due_times import DueTime
 from cw_hub.clock import Clock
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.daily.entrants import GAME
@@ -27,7 +28,6 @@ from cw_hub.matches.interruptions import OPEN
 from cw_hub.matches.planning import Plan
 from cw_hub.matches.results import BattleResult
 from cw_hub.store.tables import Competition, Match, MatchParticipant
-from cw.league.due_times import DueTime
 
 FORMAT: Final = "daily"
 LATE: Final = timedelta(hours=12)

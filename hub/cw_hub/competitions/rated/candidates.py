@@ -10,13 +10,13 @@ from typing import Any, Final
 from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
+from cw.league import matchmaking
+from cw.league.matchmaking import Candidate
+from cw.league.statistics.glicko2 import shown_rating
 from cw_hub.bots import house
 from cw_hub.competitions.rated.settings import RatedSettings
 from cw_hub.matches.challenges import turns
 from cw_hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal, User
-from cw.league import matchmaking
-from cw.league.matchmaking import Candidate
-from cw.league.statistics.glicko2 import shown_rating
 
 REMEMBERED: Final = 2000
 """Number of a bot's matches searched for its recent opponents."""

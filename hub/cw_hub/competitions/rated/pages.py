@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.games.registry import game_entries
+from cw.web.games.game_pages import game_page
 from cw_hub.accounts.access.actor import actor
 from cw_hub.accounts.people import HOUSE
 from cw_hub.competitions.dates import Dates, dates_of
@@ -33,7 +34,6 @@ from cw_hub.pages.queries import whole_number
 from cw_hub.pages.remembered import Remembered, minute
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.store.database import Reading
-from cw.web.games.game_pages import game_page
 
 routes = Blueprint("leaderboard", __name__)
 

@@ -13,6 +13,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry
+from cw.league.matchmaking import Pairing, Pool
 from cw_hub.clock import Clock
 from cw_hub.competitions import maps
 from cw_hub.competitions.rated import ratings
@@ -30,7 +31,6 @@ from cw_hub.store.tables import (
     MatchParticipant,
     Worker,
 )
-from cw.league.matchmaking import Pairing, Pool
 
 LATELY: Final = timedelta(seconds=10)
 """The usual time between two ticks."""

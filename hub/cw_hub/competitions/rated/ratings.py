@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from sqlalchemy import bindparam, null, select, update
 from sqlalchemy.orm import Session
 
+from cw.league.statistics import glicko2
 from cw_hub.matches.interruptions import OPEN
 from cw_hub.players.messages import SlotResult
 from cw_hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, RatingTotal
 from cw_hub.store.upsert import insert_or_add
-from cw.league.statistics import glicko2
 
 DAY: Final = 86400
 """In seconds."""

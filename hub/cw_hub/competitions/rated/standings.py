@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from cw.league.statistics.glicko2 import shown_rating
 from cw_hub.competitions.rated.win_counts import Count, Span, WinCounts, first_day
 from cw_hub.competitions.verbs import CompetitionFacts
 from cw_hub.store.tables import (
@@ -20,7 +21,6 @@ from cw_hub.store.tables import (
     RatingTotal,
     User,
 )
-from cw.league.statistics.glicko2 import shown_rating
 
 PER_PAGE: Final = 100
 UNSURE: Final = 110.0

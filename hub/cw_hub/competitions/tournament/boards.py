@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from cw.errors import UsageError, short
 from cw.games.registry import load_game, load_protocol
-from cw_hub.competitions.tournament.names import clean_name
 from cw.league.ladder.boards import BoardSpec
+from cw_hub.competitions.tournament.names import clean_name
 
 LONGEST_NAME: Final = 40
 """Maximum length of a board type's name, in characters."""

@@ -12,14 +12,14 @@ import msgspec
 
 from cw import documents
 from cw.errors import UsageError, short
+from cw.league.ladder.boards import Mode
+from cw.league.ladder.phases import EventKind
 from cw_hub.competitions.tournament.creation import TournamentConfig
 from cw_hub.competitions.tournament.events import NewEvent
 from cw_hub.competitions.tournament.groups import NewGroup
 from cw_hub.competitions.tournament.names import name_key
 from cw_hub.competitions.tournament.teams.enrolment import NewTeam
 from cw_hub.store.tables import GroupKind
-from cw.league.ladder.boards import Mode
-from cw.league.ladder.phases import EventKind
 
 LARGEST_FILE: Final = 1024 * 1024
 """In bytes."""

@@ -11,6 +11,8 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
+from cw.league.ladder.boards import Mode
+from cw.league.ladder.phases import EventKind
 from cw_hub.accounts import audit
 from cw_hub.clock import Clock
 from cw_hub.competitions import verbs as competitions
@@ -21,8 +23,6 @@ from cw_hub.competitions.tournament.names import clean_name
 from cw_hub.competitions.tournament.teams import cards
 from cw_hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw_hub.store.tables import Competition, Event
-from cw.league.ladder.boards import Mode
-from cw.league.ladder.phases import EventKind
 
 MOST_EVENTS: Final = 200
 LONGEST_TITLE: Final = 120

@@ -11,12 +11,12 @@ import msgspec
 
 from cw.errors import UsageError, choices, short
 from cw.games.registry import load_game, load_strategy
+from cw.league.ladder.boards import BoardSpec
+from cw.league.ladder.points import POINTS
 from cw_hub.bots.seats import Hosting
 from cw_hub.competitions.tournament.boards import BOARDS, read_boards, title_of, whole
 from cw_hub.competitions.verbs import SINCE
 from cw_hub.store.tables import BotKind
-from cw.league.ladder.boards import BoardSpec
-from cw.league.ladder.points import POINTS
 
 FORMAT: Final = "tournament"
 """The stored name of the format."""

@@ -11,6 +11,10 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Row, and_, bindparam, select
 from sqlalchemy.orm import Session
 
+from cw.league.ladder.final_order import Ranked
+from cw.league.ladder.phases import Phase
+from cw.league.ladder.places import positions
+from cw.league.ladder.points import Outcome, PairResult, Scoring, match_points, result
 from cw_hub.competitions.tournament import views
 from cw_hub.competitions.tournament.rounds.matches import (
     GAMES_OF_MATCH,
@@ -34,10 +38,6 @@ from cw_hub.store.tables import (
     RoundScore,
     Team,
 )
-from cw.league.ladder.final_order import Ranked
-from cw.league.ladder.phases import Phase
-from cw.league.ladder.places import positions
-from cw.league.ladder.points import Outcome, PairResult, Scoring, match_points, result
 
 PRIZES: Final = 3
 """Number of teams in a public group that win a prize."""

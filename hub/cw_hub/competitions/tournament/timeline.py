@@ -10,10 +10,10 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.league.ladder.phases import STOPS, EventKind, GroupEvent, Phase, phase
 from cw_hub.competitions.tournament.events import MOST_EVENTS
 from cw_hub.competitions.tournament.views import GroupView
 from cw_hub.store.tables import Event
-from cw.league.ladder.phases import STOPS, EventKind, GroupEvent, Phase, phase
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Row, and_, bindparam, case, exists, func, select
 from sqlalchemy.orm import Session
 
+from cw.league.ladder.boards import BoardSpec
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
 from cw_hub.store.tables import (
     Competition,
@@ -21,7 +22,6 @@ from cw_hub.store.tables import (
     MatchState,
     Round,
 )
-from cw.league.ladder.boards import BoardSpec
 
 
 @dataclass(frozen=True, slots=True)

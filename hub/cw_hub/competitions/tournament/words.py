@@ -8,13 +8,13 @@ from typing import Final, cast
 
 from cw.errors import FaultKind
 from cw.games.endings import FORFEITS
+from cw.league.ladder.final_order import TieBreak
+from cw.league.ladder.phases import Phase
+from cw.matches.fault_words import DID
 from cw_hub.competitions.tournament.rounds.matches import GameView, RoundMatch
 from cw_hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw_hub.competitions.tournament.timeline import Countdown, EventView
 from cw_hub.competitions.tournament.views import GroupView
-from cw.league.ladder.final_order import TieBreak
-from cw.league.ladder.phases import Phase
-from cw.matches.fault_words import DID
 
 SECOND: Final = timedelta(seconds=1)
 DAY: Final = 86_400
@@ -75,7 +75,7 @@ def short_clock(seconds: int) -> str:
 
 
 def countdown_words(countdown: Countdown, now: datetime) -> str:
-    """Return the countdown's text; hub/static/hub/ladder_bar.js continues it with the same words."""
+    """Return the countdown's text, which hub/static/hub/ladder_bar.js continues."""
     if countdown.is_over:
         return "The tournament is over"
     if countdown.next is None:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import Final, TypeAlias
 
-from cw_hub.store.objects import StoreAway
 from cw.web.replays.thumbnails import PAINTER
+from cw_hub.store.objects import StoreAway
 
 CAPACITY: Final = 300
 """Cached pictures, of some ten kilobytes each."""

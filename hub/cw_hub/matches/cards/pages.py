@@ -8,13 +8,13 @@ from typing import Final, cast
 from flask import Blueprint, Flask, Response, current_app, redirect
 from flask.typing import ResponseReturnValue
 
+from cw.web.games.game_routes import picture as picture_of
 from cw_hub.matches.cards.cards import Cards
 from cw_hub.matches.pages import find
 from cw_hub.matches.replays import viewed_key
 from cw_hub.pages.parts import address_of
 from cw_hub.pages.request import resources
 from cw_hub.store.archives import file_at
-from cw.web.games.game_routes import picture as picture_of
 
 routes = Blueprint("cards", __name__)
 

@@ -14,6 +14,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_play_options
+from cw.lab.line_up import outranked
+from cw.league.statistics.sprt import Hypotheses, PairScores, decision
 from cw_hub.bots.shares import places
 from cw_hub.bots.views import name_key
 from cw_hub.clock import Clock
@@ -22,8 +24,6 @@ from cw_hub.matches.comparisons.kind import NAME, key_of
 from cw_hub.matches.comparisons.verbs import end
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.store.tables import Battle, Bot, Comparison, Match
-from cw.lab.line_up import outranked
-from cw.league.statistics.sprt import Hypotheses, PairScores, decision
 
 MOST_PAIRS: Final = 200
 """Maximum pairs of a comparison: 400 matches as people count them."""

@@ -10,13 +10,13 @@ from typing import Final
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
+from cw.lab.evidence import Evidence, standing, verdict
 from cw_hub.matches.comparisons.kind import GAMES, NAME, key_of
 from cw_hub.matches.comparisons.progress import HYPOTHESES, MOST_PAIRS, names, scores_so_far
 from cw_hub.matches.kinds import Kinds
 from cw_hub.matches.lookup import views_of
 from cw_hub.matches.views import MatchView
 from cw_hub.store.tables import Bot, Comparison, ComparisonState, Match, User
-from cw.lab.evidence import Evidence, standing, verdict
 
 LISTED: Final = 10
 """Comparisons listed on a bot's page."""

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import msgspec
 from cachetools import TTLCache
 
+from cw.matches.processes.live_file import LiveDocument
 from cw_hub.matches.live.broadcast import RunningMatch, so_far
 from cw_hub.operation.passing_lines import LinesAway, PassingLines
-from cw.matches.processes.live_file import LiveDocument
 
 FRESH: Final = 1.0
 """Seconds for which a response is reused."""

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from cw import documents
+from cw.matches.processes.live_file import MatchSoFar, match_of
 from cw_hub.operation.passing_lines import LinesAway, PassingLines
 from cw_hub.players.messages import Live
 from cw_hub.players.reading import SHOWN, SHOWN_UNPACKED, Room
-from cw.matches.processes.live_file import MatchSoFar, match_of
 
 OF_A_TURN: Final = 100
 """Bytes of memory for a turn besides its text."""

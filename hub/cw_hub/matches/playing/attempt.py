@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from cw.errors import ArenaError, Failure, UsageError
 from cw.games.registry import load_game
+from cw.matches.processes.workers import MatchFailure
 from cw_hub.matches import claims, interruptions
 from cw_hub.matches.claims import Claim
 from cw_hub.matches.kinds import Kind, Kinds
@@ -27,7 +28,6 @@ from cw_hub.players.players import Defect, Play, PlayerGone
 from cw_hub.players.playing import Outcome
 from cw_hub.store.database import is_away
 from cw_hub.store.objects import StoreAway
-from cw.matches.processes.workers import MatchFailure
 
 T = TypeVar("T")
 

@@ -9,13 +9,13 @@ from cw.arena.bots import BotSpec
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError
 from cw.games.registry import load_protocol
+from cw.matches.spec import MatchSpec
 from cw_hub.accounts.people import HOUSE
 from cw_hub.bots.addresses import isolation_of
 from cw_hub.bots.programs import sandbox_of
 from cw_hub.bots.seats import ClaimedSeat
 from cw_hub.matches.claims import Claim
 from cw_hub.operation.settings import HubSettings
-from cw.matches.spec import MatchSpec
 
 NO_BOT: Final = "no bot yet"
 NO_ADDRESS: Final = "no server can be at its address"

@@ -8,8 +8,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from cw.arena.transports.networks import is_public
-from cw_hub.operation.settings import HubSettings
 from cw.server.names import LOCAL_NAMES
+from cw_hub.operation.settings import HubSettings
 
 MOST_PROXIES: Final = 256
 """Maximum size of a network that may consist of proxies alone, in addresses."""

@@ -132,4 +132,5 @@ def begin_log(settings: HubSettings) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # Otherwise warnings of libraries would be plain text between the lines.
     logging.captureWarnings(True)
-    logging.getLogger("cw").setLevel(logging.INFO)
+    for package in ("cw", "cw_hub"):
+        logging.getLogger(package).setLevel(logging.INFO)

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
 from cw.games.registry import game_entries
+from cw.web.games.game_pages import game_page
 from cw_hub.accounts.access.actor import player
 from cw_hub.accounts.pages import go
 from cw_hub.accounts.pictures import uploads
@@ -26,7 +27,6 @@ from cw_hub.pages.request import one_reading, resources
 from cw_hub.pages.zones import zone_names
 from cw_hub.site.admin.pages import admins_only
 from cw_hub.site.formats import site_formats
-from cw.web.games.game_pages import game_page
 
 routes = Blueprint("organising", __name__, url_prefix="/competitions")
 

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_strategies
+from cw.league.due_times import DAY
 from cw_hub.accounts import people, profiles, users
 from cw_hub.accounts.access.passwords import Passwords
 from cw_hub.bots import verbs as bots
@@ -25,7 +26,6 @@ from cw_hub.site.demo.tournaments import begin_tournaments
 from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.sealing import stored_key
 from cw_hub.store.tables import Bot
-from cw.league.due_times import DAY
 
 
 class DemoBot(NamedTuple):

@@ -18,7 +18,7 @@ HEADER: Final = "X-Request-Id"
 LONGEST: Final = 200
 """Maximum length of an address in the log, in characters."""
 
-access = logging.getLogger("cw_hub.access")
+access = logging.getLogger("cw.hub.access")
 
 
 def install(app: Flask) -> None:

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from cw import kits
+from cw.kits import LANGUAGES
 from cw_hub.bots.versions import languages
 from cw_hub.bots.workshop.choosing import CHANGED, NOT_HERE
 from cw_hub.operation.health.heartbeats import Figures, Process
-from cw.kits import LANGUAGES
 from hub.tests.bots.workshop.test_drafts import PAGE, Window
 from hub.tests.bots.workshop.test_workshop_runs import Author, working
 from hub.tests.conftest import ON_BOTH, ON_SQLITE

@@ -6,15 +6,15 @@ import re
 
 from sqlalchemy import select
 
+from cw.replays.document import encode
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.replays import replay_key, viewed_key
 from cw_hub.store.tables import Battle, Match
-from cw.replays.document import encode
-from tests.browser.recorded import recorded
 from hub.tests.bots.workshop.test_workshop_runs import Author, working
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site
+from tests.browser.recorded import recorded
 from tests.tools import NEEDS_BUBBLEWRAP
 from tests.web.workshop.test_positions import state_after
 from tests.web.workshop.test_runs import WALK, paint

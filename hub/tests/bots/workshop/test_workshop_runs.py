@@ -24,11 +24,11 @@ from cw_hub.players.players import Players
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes.jobs import jobs_of
 from cw_hub.store.tables import User, WorkshopPiece, WorkshopTask
-from tests.effort import first_is_fast
 from hub.tests.bots.workshop.test_drafts import PAGE, Window
 from hub.tests.conftest import ON_SQLITE
+from hub.tests.patience import PLAYER
 from hub.tests.sites import PASSWORD, Site
-from tests.patience import PLAYER
+from tests.effort import first_is_fast
 from tests.tools import NEEDS_BUBBLEWRAP, needs_language
 from tests.web.workshop.test_runs import ATTACKS, HEXAGON, RAISES, STUBBORN, WALK, indented, paint
 

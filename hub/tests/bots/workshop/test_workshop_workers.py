@@ -24,7 +24,7 @@ from cw_hub.players import packages
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.tables import TaskKind, WorkshopTask
-from tests import patience
+from hub.tests import patience
 from hub.tests.bots.workshop.test_workshop_runs import SLOW, gone, programs
 from hub.tests.campaign import Role, on_services, roles, wait_until
 from hub.tests.services import new_postgresql, new_redis

@@ -22,6 +22,7 @@ from cw.arena.bots import BotSpec
 from cw.championship.config import ChampionshipSettings
 from cw.championship.teams import Team
 from cw.errors import Failure, UsageError
+from cw.kits import new_bot
 from cw_hub.competitions.cup import keys, parcels, sent
 from cw_hub.competitions.cup.players import ID, NO_WORKER
 from cw_hub.matches import interruptions, sending
@@ -37,8 +38,12 @@ from cw_hub.site.processes.upkeep import keep_in_order
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.tables import Match
-from cw.kits import new_bot
-from tests import patience
+from hub.tests import patience
+from hub.tests.campaign import ROOT, Role, next_week, on_services, roles, wait_until
+from hub.tests.conftest import ON_SQLITE
+from hub.tests.gates import Gate, gate
+from hub.tests.services import new_postgresql, new_redis
+from hub.tests.sites import Site
 from tests.championship.contests import (
     FIRST_FREE,
     cw,
@@ -47,11 +52,6 @@ from tests.championship.contests import (
     report_of,
     service,
 )
-from hub.tests.campaign import ROOT, Role, next_week, on_services, roles, wait_until
-from hub.tests.conftest import ON_SQLITE
-from hub.tests.gates import Gate, gate
-from hub.tests.services import new_postgresql, new_redis
-from hub.tests.sites import Site
 from tests.interpreter import PYTHON
 from tests.ports import free_port
 from tests.tools import NEEDS_BUBBLEWRAP

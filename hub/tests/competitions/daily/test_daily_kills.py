@@ -12,6 +12,8 @@ import pytest
 from sqlalchemy import select
 
 from cw.games.registry import load_game
+from cw.replays.document import decode
+from cw.replays.verify import verify
 from cw_hub.clock import utc_now
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.daily.entrants import GAME
@@ -24,9 +26,7 @@ from cw_hub.store.archives import file_at
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from cw_hub.store.tables import Battle
-from cw.replays.document import decode
-from cw.replays.verify import verify
-from tests import patience
+from hub.tests import patience
 from hub.tests.campaign import HASTY, KILLS, Role, on_services, roles, wait_until
 from hub.tests.conftest import StillClock
 from hub.tests.daily_hub import SMALL, Hub

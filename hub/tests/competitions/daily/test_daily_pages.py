@@ -8,6 +8,8 @@ from urllib.parse import urljoin
 import pytest
 
 from cw.games.registry import load_game
+from cw.replays.document import decode
+from cw.replays.verify import verify
 from cw_hub.accounts import people, profiles
 from cw_hub.bots import verbs as bots
 from cw_hub.competitions import verbs as competitions
@@ -19,8 +21,6 @@ from cw_hub.matches.playing.worker import Worker
 from cw_hub.pages.polls import Tags
 from cw_hub.site.formats import KINDS
 from cw_hub.store.tables import Bot, Match, User
-from cw.replays.document import decode
-from cw.replays.verify import verify
 from hub.tests.served_bots import Answer, Asked, serving_bots
 from hub.tests.sites import PASSWORD, Site, Visitor, words_of
 

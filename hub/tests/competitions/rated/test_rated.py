@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import func, select, update
 
-from cw_hub.cli import hub
 from cw_hub.bots import verbs as bots
+from cw_hub.cli import hub
 from cw_hub.competitions.rated import entry, pairing, proof, ratings
 from cw_hub.competitions.rated import verbs as rated
 from cw_hub.matches import claims, planning

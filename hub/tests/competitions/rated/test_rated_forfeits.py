@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from cw.league.matchmaking import CRASH_REST, CRASHES
 from cw_hub.bots import verbs as bots
 from cw_hub.bots import views as bot_views
 from cw_hub.bots.checks import health
@@ -19,7 +20,6 @@ from cw_hub.matches.playing.worker import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
 from cw_hub.store.tables import Bot, Map, Match, MatchParticipant, Rating, User
-from cw.league.matchmaking import CRASH_REST, CRASHES
 from hub.tests.competitions.rated.test_rated import LEASE, Arena
 from hub.tests.conftest import StillClock
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from hub.bench import rated_history
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.rated import pairing, proof
 from cw_hub.competitions.rated import standings as leaderboard
@@ -21,6 +20,7 @@ from cw_hub.operation import upkeep
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes.begin import begin_site
 from cw_hub.store.tables import Bot, Match, MatchParticipant, Rating
+from hub.bench import rated_history
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.pages.test_polls import statements
 from hub.tests.sites import Site

@@ -11,7 +11,7 @@ import pytest
 from cw.games.registry import load_game
 from cw.replays.document import decode
 from cw.replays.verify import verify
-from tests import patience
+from hub.tests import patience
 from hub.tests.bots.test_player_bots import NOBODY
 from hub.tests.campaign import HASTY, Role, roles, wait_until
 from hub.tests.sites import Visitor, words_of

@@ -9,11 +9,11 @@ from sqlalchemy import func, select, update
 
 from cw_hub.competitions.tournament.host.actions import ACTIONS
 from cw_hub.store.tables import Audit, Bot, Entry, Event, Match, Team, Ticket
-from tests.effort import amount
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_rows import HEXAGON_3, Rows, duel
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor
+from tests.effort import amount
 
 T = "/t/t1"
 PUBLIC = (

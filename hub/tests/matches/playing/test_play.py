@@ -18,6 +18,11 @@ from sqlalchemy.exc import OperationalError
 from cw.arena.bots import BotSpec
 from cw.errors import Failure
 from cw.games.registry import load_game
+from cw.matches.run import run_match
+from cw.matches.spec import MatchSpec
+from cw.replays.document import decode, encode, unpacked
+from cw.replays.public import public_replay
+from cw.replays.verify import verify
 from cw_hub.bots.seats import ClaimedSeat
 from cw_hub.matches import claims, interruptions, planning, sending
 from cw_hub.matches.planning import Plan, Seat
@@ -34,11 +39,6 @@ from cw_hub.store.archives import file_at
 from cw_hub.store.objects import StoreAway
 from cw_hub.store.sealing import new_master_key
 from cw_hub.store.tables import Battle, Match, MatchParticipant
-from cw.matches.run import run_match
-from cw.matches.spec import MatchSpec
-from cw.replays.document import decode, encode, unpacked
-from cw.replays.public import public_replay
-from cw.replays.verify import verify
 
 ME = Worker("me", 1, KINDS)
 

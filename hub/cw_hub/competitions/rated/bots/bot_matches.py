@@ -9,12 +9,12 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from cw.league.statistics.glicko2 import shown_rating
 from cw_hub.matches.kinds import Kinds
 from cw_hub.matches.listings import PER_PAGE, Cut, Part, cut_by_name, is_lost_since, of_bot
 from cw_hub.matches.lookup import views_of, with_ratings
 from cw_hub.matches.views import MatchView
 from cw_hub.store.tables import Match, MatchParticipant
-from cw.league.statistics.glicko2 import shown_rating
 
 NARROWED: Final = 2000
 """Number of a bot's last matches searched for those of a version."""

@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, abort, current_app, jsonify, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from cw.league.matchmaking import CRASH_REST, CRASHES
 from cw_hub.bots import views as bot_views
 from cw_hub.bots.versions import views as versions
 from cw_hub.bots.views import BotView
@@ -28,7 +29,6 @@ from cw_hub.pages.parts import ago, part_of_page
 from cw_hub.pages.remembered import Remembered, minute
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.store.database import Reading
-from cw.league.matchmaking import CRASH_REST, CRASHES
 
 routes = Blueprint("rated_bots", __name__)
 

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from sqlalchemy import and_, bindparam, func, select, true
 from sqlalchemy.orm import Session, aliased
 
+from cw.league.statistics.glicko2 import shown_rating
 from cw_hub.competitions.rated.standings import LISTED, PER_PAGE, RATING, TOTAL, listed
 from cw_hub.competitions.rated.win_counts import WINNERS
 from cw_hub.pages.names import natural_order
@@ -22,7 +23,6 @@ from cw_hub.store.tables import (
     Rating,
     RatingTotal,
 )
-from cw.league.statistics.glicko2 import shown_rating
 
 
 @dataclass(frozen=True, slots=True)

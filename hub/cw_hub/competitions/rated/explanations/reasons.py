@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isclose
 
-from cw_hub.matches.views import MatchView, SeatView
 from cw.league.statistics import glicko2
 from cw.league.statistics.glicko2 import Rating
+from cw_hub.matches.views import MatchView, SeatView
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
+from cw.league.statistics.glicko2 import Rating
 from cw_hub.accounts.people import HOUSE
 from cw_hub.competitions.rated.standings import RATING, listed
 from cw_hub.competitions.verbs import CompetitionFacts
 from cw_hub.store.tables import Bot, Match, MatchParticipant, User
-from cw.league.statistics.glicko2 import Rating
 
 RESULTS: Final = 5
 """Number of latest results shown per bot, and of matches that its trend covers."""

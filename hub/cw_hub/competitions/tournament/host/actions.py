@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cw.errors import UsageError
+from cw.league.ladder.phases import EventKind
 from cw_hub.bots.addresses import check_address
 from cw_hub.clock import Clock
 from cw_hub.competitions import verbs as competitions
@@ -25,7 +26,6 @@ from cw_hub.competitions.verbs import CompetitionFacts
 from cw_hub.pages.request import resources
 from cw_hub.store.database import Writing
 from cw_hub.store.tables import CompetitionState
-from cw.league.ladder.phases import EventKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from cw.league.ladder.phases import Phase
 from cw_hub.api.queries import PlacesQuery
 from cw_hub.store.tables import CompetitionState, EntryStatus, GroupKind, MatchState
-from cw.league.ladder.phases import Phase
 
 
 class TournamentRow(Struct, frozen=True, kw_only=True):

@@ -9,13 +9,13 @@ from typing import Any
 
 from flask import json
 
+from cw.league.ladder.phases import Phase
 from cw_hub.competitions.tournament.pages.header import iso_time
 from cw_hub.competitions.tournament.rounds.matches import RoundMatch
 from cw_hub.competitions.tournament.standings import GroupStandings, TableRow
 from cw_hub.competitions.tournament.timeline import Countdown
 from cw_hub.competitions.tournament.words import game_words, plain
 from cw_hub.pages.polls import Polled
-from cw.league.ladder.phases import Phase
 
 
 def tag_of(value: Any) -> str:

@@ -16,6 +16,7 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from cw.web.games.game_pages import game_page
 from cw_hub.accounts.access.cards import TeamHolder
 from cw_hub.competitions.tournament import timeline, words
 from cw_hub.competitions.tournament.listing import (
@@ -40,7 +41,6 @@ from cw_hub.pages.parts import address_with, part_of_page
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.queries import whole_number
 from cw_hub.pages.request import one_reading, resources
-from cw.web.games.game_pages import game_page
 
 routes = Blueprint("tournaments", __name__)
 

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from flask import Flask, abort, current_app, request
 
+from cw.league.ladder.phases import Phase
 from cw_hub.competitions.tournament import standings as group_standings
 from cw_hub.competitions.tournament import timeline, words
 from cw_hub.competitions.tournament.pages import documents
@@ -25,7 +26,6 @@ from cw_hub.pages.polls import Polled
 from cw_hub.pages.queries import whole_number
 from cw_hub.pages.remembered import Remembered
 from cw_hub.pages.request import one_reading, resources
-from cw.league.ladder.phases import Phase
 
 MOST_CACHED: Final = 200
 """Maximum number of standings cached per process."""

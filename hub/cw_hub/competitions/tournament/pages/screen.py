@@ -7,6 +7,7 @@ from typing import Final
 
 from flask import render_template, request, url_for
 
+from cw.league.ladder.phases import Phase
 from cw_hub.competitions.tournament import timeline, words
 from cw_hub.competitions.tournament.pages.header import Header
 from cw_hub.competitions.tournament.pages.ladder_view import LadderView
@@ -16,7 +17,6 @@ from cw_hub.competitions.tournament.standings import GroupStandings
 from cw_hub.competitions.tournament.views import GroupView, TournamentView
 from cw_hub.pages.request import resources
 from cw_hub.players.spectating import is_shown
-from cw.league.ladder.phases import Phase
 
 MOST_MATCHES: Final = 6
 """Maximum number of matches shown in turn."""

@@ -10,12 +10,12 @@ from typing import Any, Final, cast
 from sqlalchemy import and_, func, insert, select
 from sqlalchemy.orm import Session
 
+from cw.league.ladder.points import Tally, summed
 from cw_hub.competitions.tournament.rounds.entries import entries_of, positions
 from cw_hub.competitions.tournament.rounds.results import crosstable, newest_matches
 from cw_hub.competitions.tournament.rounds.state import TournamentState
 from cw_hub.matches.interruptions import OPEN
 from cw_hub.store.tables import Group, Match, MatchState, RoundScore
-from cw.league.ladder.points import Tally, summed
 
 TIME_FOR_HOST: Final = timedelta(minutes=5)
 """How long a round waits for its host once only failed matches are left in it."""

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.store.tables import Bot, Entry, EntryStatus, Group, Round, RoundScore, Team
 from cw.league.ladder import places
+from cw_hub.store.tables import Bot, Entry, EntryStatus, Group, Round, RoundScore, Team
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any, Final
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
-from cw_hub.store.tables import Battle, Bot, Match, MatchParticipant, MatchState, Team
 from cw.league.ladder.points import GameResult
+from cw_hub.store.tables import Battle, Bot, Match, MatchParticipant, MatchState, Team
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry, load_game
+from cw.league.ladder.boards import BoardSpec, next_board
+from cw.league.ladder.rounds import derived_seed, pairs, seats
 from cw_hub.competitions.tournament.rounds.entries import GroupEntry, entries_of, positions
 from cw_hub.competitions.tournament.rounds.state import TournamentState
 from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings
 from cw_hub.matches.planning import EXACT
 from cw_hub.store.tables import Competition, Group, Match, MatchParticipant, Round
-from cw.league.ladder.boards import BoardSpec, next_board
-from cw.league.ladder.rounds import derived_seed, pairs, seats
 
 NUMBERED: Final = "end-of-codes"
 """The game whose bots receive the numbers of players and games."""

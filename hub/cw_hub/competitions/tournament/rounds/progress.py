@@ -14,6 +14,8 @@ from sqlalchemy import and_, select, update
 from sqlalchemy.orm import Session
 
 from cw.errors import ArenaError
+from cw.league.ladder.phases import Phase
+from cw.league.ladder.points import GameResult, match_points
 from cw_hub.clock import Clock
 from cw_hub.competitions import verbs as competitions
 from cw_hub.competitions.tournament.groups import mark_changed, mark_round_changed
@@ -29,8 +31,6 @@ from cw_hub.competitions.verbs import SINCE
 from cw_hub.matches.claims import Claim
 from cw_hub.matches.results import BattleResult
 from cw_hub.store.tables import Bot, Competition, Event, Group, Match, MatchParticipant, Round
-from cw.league.ladder.phases import Phase
-from cw.league.ladder.points import GameResult, match_points
 
 logger = logging.getLogger(__name__)
 

@@ -9,12 +9,12 @@ from typing import Any, cast
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.competitions.tournament.rounds.entries import entries_of
-from cw_hub.competitions.tournament.settings import TournamentSettings
-from cw_hub.store.tables import Battle, Bot, Match, MatchParticipant, Round, RoundScore
 from cw.league.ladder import points
 from cw.league.ladder.final_order import EntryTotals, Ranked, final_table
 from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, Tally
+from cw_hub.competitions.tournament.rounds.entries import entries_of
+from cw_hub.competitions.tournament.settings import TournamentSettings
+from cw_hub.store.tables import Battle, Bot, Match, MatchParticipant, Round, RoundScore
 
 
 def scoring_of(row: Round, settings: TournamentSettings) -> Scoring:

@@ -10,11 +10,11 @@ from typing import cast
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from cw.league.ladder.boards import BoardSpec, Mode, active_boards
+from cw.league.ladder.phases import STOPS, EventKind, GroupEvent, Phase, due_now, phase
 from cw_hub.clock import Clock
 from cw_hub.competitions.tournament.settings import TournamentSettings, stored_settings
 from cw_hub.store.tables import Competition, CompetitionState, Event, Group, Round
-from cw.league.ladder.boards import BoardSpec, Mode, active_boards
-from cw.league.ladder.phases import STOPS, EventKind, GroupEvent, Phase, due_now, phase
 
 
 @dataclass(slots=True)

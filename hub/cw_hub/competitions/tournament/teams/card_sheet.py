@@ -7,7 +7,7 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader
 
-from cw.assets import asset
+from cw_hub.assets import asset
 from cw_hub.competitions.tournament.teams.cards import Card, printed
 
 TEMPLATE: Final = "hub/competitions/tournament/card_sheet.html"

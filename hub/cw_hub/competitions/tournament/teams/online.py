@@ -14,6 +14,8 @@ from cw.arena.bot_settings import SECRET_SETTINGS
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.registry import load_protocol
+from cw.web.live.live_match import Guest
+from cw.web.live.own_bots import OWN, Link, Offer, Opponents, OwnBot
 from cw_hub.accounts.access.actor import actor, tournaments_of_browser
 from cw_hub.bots import programs
 from cw_hub.bots.addresses import isolation_of
@@ -35,8 +37,6 @@ from cw_hub.operation.resources import Resources
 from cw_hub.pages.names import is_slug
 from cw_hub.pages.request import one_reading
 from cw_hub.players.programs import Room
-from cw.web.live.live_match import Guest
-from cw.web.live.own_bots import OWN, Link, Offer, Opponents, OwnBot
 
 INVITATION: Final = "Enter your login token to play with your own bot."
 ELSEWHERE: Final = (

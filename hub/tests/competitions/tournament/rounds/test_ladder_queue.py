@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from sqlalchemy import true
 
+from cw.league.ladder.rounds import pairs
 from cw_hub.competitions.tournament.rounds.sending import Load, WaitingMatch
 from cw_hub.competitions.tournament.settings import settings_of
-from cw.league.ladder.rounds import pairs
 
 PARALLEL = 8
 TEAMS = 20

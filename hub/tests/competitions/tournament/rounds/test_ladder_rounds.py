@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event, select, update
 
 from cw.errors import UsageError
+from cw.league.ladder.points import POINTS
 from cw_hub.competitions.tournament.host import disqualification, export
 from cw_hub.competitions.tournament.host import rounds as host_rounds
 from cw_hub.matches import interruptions, planning, sending
@@ -20,7 +21,6 @@ from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
 from cw_hub.site.processes.ticks import tick
 from cw_hub.store.tables import Battle, Competition, Event, Match, MatchParticipant, RoundScore
-from cw.league.ladder.points import POINTS
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.ladder_hub import WORKER, Tournament, in_threads, totals_by_replays
 

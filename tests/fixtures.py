@@ -1,4 +1,4 @@
-"""Fixtures that all tests share."""
+"""Fixtures that all tests share; pytest loads them as a plugin (pyproject.toml)."""
 
 import gc
 import os
@@ -21,7 +21,6 @@ from cw.web.settings import SiteSettings
 from tests import patience, routes
 from tests.chance import Chance
 from tests.effort import amount
-from hub.tests import services
 from tests.passed import Passed
 from tests.tools import not_tried
 from tests.typed import Terminal, opened_terminal
@@ -109,12 +108,6 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
         # Memory is not short, and time is.
         gc.set_threshold(*SELDOM)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let no test of the fast suite need a service."""
-    services.permit(item.get_closest_marker("thorough") is not None)
 
 
 @pytest.fixture(autouse=True)

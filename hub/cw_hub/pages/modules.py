@@ -8,10 +8,12 @@ remain separate modules.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from posixpath import dirname, relpath
 from typing import Final
+
+from werkzeug.security import safe_join
 
 from cw.errors import Failure
 from cw.web.replays.export import beside, read
@@ -28,19 +30,20 @@ COMMENT: Final = re.compile(r"^/\*.*?\*/\n?", re.M | re.S)
 LEFT_OVER: Final = re.compile(r"^(?:import|export)\b.*", re.M)
 
 
-def one_module(static: Path, entry: str) -> str:
-    """Bundle a module with all its imports; `entry` is its path below the folder.
+def one_module(folders: Sequence[Path], entry: str) -> str:
+    """Bundle a module with all its imports; `entry` is its path below one of the folders.
 
-    Raises Failure if modules import each other, or for imports and exports of another style.
+    Raises Failure if modules import each other or what is in none of the folders, or for imports
+    and exports of another style.
     """
-    order: list[str] = []
-    place_after_imports(static, entry, order, ())
-    numbers = {name: number for number, name in enumerate(order)}
+    sources: dict[str, str] = {}
+    place_after_imports(folders, entry, sources, ())
+    numbers = {name: number for number, name in enumerate(sources)}
     return "".join(
         apart(name, entry, numbers[name])
         if is_bundle(name, source)
         else block(source, name, numbers)
-        for name, source in ((name, source_of(static / name)) for name in order)
+        for name, source in sources.items()
     )
 
 
@@ -55,15 +58,27 @@ def apart(name: str, entry: str, number: int) -> str:
     return f'import * as m{number} from "{place if place[0] == "." else f"./{place}"}";\n'
 
 
-def place_after_imports(static: Path, name: str, order: list[str], above: tuple[str, ...]) -> None:
-    """Append a module to the order of execution, after all its imports."""
-    if name in order:
+def place_after_imports(
+    folders: Sequence[Path], name: str, sources: dict[str, str], above: tuple[str, ...]
+) -> None:
+    """Add the source of a module, after those of all its imports."""
+    if name in sources:
         return
     if name in above:
         raise Failure(f"these modules import each other: {', '.join((*above, name))}")
-    for match in IMPORT.finditer(source_of(static / name)):
-        place_after_imports(static, beside(name, match["place"]), order, (*above, name))
-    order.append(name)
+    file = found(folders, name)
+    if file is None:
+        raise Failure(f"there is no module {name}")
+    source = source_of(file)
+    for match in IMPORT.finditer(source):
+        place_after_imports(folders, beside(name, match["place"]), sources, (*above, name))
+    sources[name] = source
+
+
+def found(folders: Sequence[Path], name: str) -> Path | None:
+    """Return the file of that path below the first of the folders that has it, or None."""
+    paths = (safe_join(str(folder), name) for folder in folders)
+    return next((Path(path) for path in paths if path and Path(path).is_file()), None)
 
 
 def source_of(file: Path) -> str:

@@ -1,0 +1,1 @@
+"""The tests of the arena, and what they share with those of the site."""
