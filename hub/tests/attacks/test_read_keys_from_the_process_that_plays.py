@@ -1,7 +1,7 @@
 """A program wants the keys and the rows of its hub, which the process that plays it cannot read.
 
-On one server, as the units of hub/deploy/systemd start it. It is run without a sandbox there, as if it
-had broken out of it.
+On one server, as the units of hub/deploy/systemd start it. It is run without a sandbox there, as if
+it had broken out of it.
 """
 
 from __future__ import annotations

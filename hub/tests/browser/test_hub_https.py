@@ -1,4 +1,4 @@
-"""A hub behind Caddy, as hub/deploy/Caddyfile sets it: people come over https, in a real Chromium."""
+"""A hub behind Caddy, as hub/deploy/Caddyfile sets it: people come over https, in Chromium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of hub/deploy/compose.yaml without an engine: each on a host of its own, by the file.
+"""The processes of hub/deploy/compose.yaml without an engine: each on a host of its own.
 
 Commands, environments, order, names, addresses, read-only file systems and rights are those of the
 file. What images bring is taken from this machine: PostgreSQL, PgBouncer, Redis, Caddy, and

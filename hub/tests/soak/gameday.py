@@ -2,11 +2,11 @@
 
     python -m hub.tests.soak.gameday REPORT.md [PART ...]
 
-The hub is that of hub/deploy/compose.yaml, without an engine (composed.py). Of each stroke the report
-says what the site answered meanwhile, after how many seconds every part was ready again, and after
-how many another match was done. Then each disk is filled, the hub is restored on another machine,
-each key gives way to a new one, and all matches are counted. Where parts are named, only these are
-killed and hung.
+The hub is that of hub/deploy/compose.yaml, without an engine (composed.py). For each stroke the
+report says what the site answered meanwhile, after how many seconds every part was ready again, and
+after how many another match was done. Then each disk is filled, the hub is restored on another
+machine, each key gives way to a new one, and all matches are counted. Where parts are named, only
+these are killed and hung.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.thorough
 
 @contextmanager
 def pooled() -> Iterator[int]:
-    """Run a PgBouncer as hub/deploy/ sets it, before the PostgreSQL of this machine; gives its port."""
+    """Run a PgBouncer as hub/deploy/ sets it, before the PostgreSQL here; gives its port."""
     program = PGBOUNCER.program("pgbouncer", "/usr/sbin/pgbouncer")
     port, folder = free_port(), Path(mkdtemp(prefix="cw-pgbouncer-"))
     text = (DEPLOY / "pgbouncer.ini").read_text()
