@@ -19,6 +19,8 @@ class Modules:
             self.name_of(path, package): path
             for package in packages
             for path in sorted(package.rglob("*.py"))
+            # What a wheel brings along is no module.
+            if "_assets" not in path.parts
         }
         self.sources = {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
         self.folders = frozenset(name for name, path in paths.items() if path.name == "__init__.py")

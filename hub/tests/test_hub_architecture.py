@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from cw.assets import PACKAGE
 from tests.modules import Layers, Modules
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = Modules(ROOT / "hub" / "cw_hub", ROOT / "cw")
+MODULES = Modules(ROOT / "hub" / "cw_hub", PACKAGE)
 OURS = sorted(MODULES.of("cw_hub"))
 
 LAYERS = (
