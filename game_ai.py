@@ -144,7 +144,7 @@ def leave(team_id: str, seat: Seat | None) -> NoReturn:
 def built_in() -> list[str]:
     """Return the names of the built-in strategies."""
     # In a championship a program finds only cw.game, so this is looked up when it is asked for.
-    from cw.packages import packages_expected
+    from cw.version import packages_expected
 
     with packages_expected():
         from cw.games.registry import load_strategies

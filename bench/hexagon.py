@@ -9,9 +9,9 @@ from random import Random
 from typing import Any, Final
 
 from bench.rows import INSTALL, Effort, Goal, Row, medians, rate
+from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.rules import Hexagon, legal_moves
-from cw.games.hexagon.rules.fast_board import FastBoard
-from cw.games.hexagon.rules.state import State
+from cw.games.hexagon.state import State
 
 LONGEST_CHESS: Final = 300
 

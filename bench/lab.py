@@ -11,18 +11,15 @@ from typing import Final
 from bench.rows import Effort, Goal, NotMeasured, Row, medians
 from cw.arena.bots import BotSpec, read_bots
 from cw.cli.play import keeper
-from cw.lab.ask import ask
-from cw.lab.asked import AskedAnswer, Asking
-from cw.lab.comparison import Comparison, Contest, compare
-from cw.lab.journal import Journal
+from cw.lab.ask import AskedAnswer, Asking, ask
+from cw.lab.comparison import Comparison, Contest, LineUp, compare, read_line_up
+from cw.lab.journal import Journal, players
 from cw.lab.journal import opened as journals
-from cw.lab.line_up import LineUp, read_line_up
-from cw.lab.playing import players
-from cw.league.statistics.sprt import Hypotheses
-from cw.matches.processes.series import play_at_once, series
-from cw.matches.processes.worker import Job
+from cw.league.tests import Hypotheses
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchSpec
+from cw.matches.worker import Job
+from cw.matches.workers import play_at_once, series
 
 THINKING: Final = 0.02
 """Seconds that the bot takes for an answer."""

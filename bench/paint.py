@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bench.rows import Effort, Goal, Row, medians, rate
 from cw.games.paint.rules import Paint
-from cw.games.paint.rules.state import Action, State
+from cw.games.paint.state import Action, State
 from cw.games.rules import Player
 from tests.games.paint.paint_reference import reference_turn
 

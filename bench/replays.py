@@ -19,7 +19,7 @@ from cw.games.code_battle.exporter import export, made_up
 from cw.games.registry import load_game
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.archive import archive_file, arena_replay
 
 T = TypeVar("T")
@@ -63,25 +63,25 @@ def of_hub(matches: int) -> list[Row]:
     ]
 
 
-def varied(number: int) -> replay.Document:
+def varied(number: int) -> replays_document.Document:
     """Play a match of other strategies, of another number of players and on another map."""
     rng = Random(number)
     names = [rng.choice(STRATEGIES) for _ in range(PLAYERS[number % len(PLAYERS)])]
     return match_of("code-battle", names, {}, rng.getrandbits(63))
 
 
-def in_archive(document: replay.Document) -> tuple[float, ...]:
+def in_archive(document: replays_document.Document) -> tuple[float, ...]:
     """Return kilobytes, and milliseconds of a processor to store and to open: ours, then theirs."""
     game, site = load_game("code-battle"), made_up(document)
     data, packing = timed(lambda: archive_file(document, site) or b"")
     both, writing = timed(
         lambda: (
-            replay.encode(document, packed=True),
-            gzip.compress(export(document, list(replay.states(game, document)), site)),
+            replays_document.encode(document, packed=True),
+            gzip.compress(export(document, list(replays_document.states(game, document)), site)),
         )
     )
     _, opening = timed(lambda: arena_replay(data))
-    _, reading = timed(lambda: replay.unpacked(both[0]))
+    _, reading = timed(lambda: replays_document.unpacked(both[0]))
     return len(data) / 1000, sum(map(len, both)) / 1000, packing, writing, opening, reading
 
 
@@ -97,7 +97,7 @@ def of_game(game: str, matches: int) -> Iterator[Row]:
     turns = median(len(document["turns"]) for document in documents)
     units = f", {median(map(bots_of, documents)):.0f} bots" if game == "code-battle" else ""
     for packed in (False, True):
-        size = partial(replay.encode, packed=packed)
+        size = partial(replays_document.encode, packed=packed)
         yield Row(
             "replays",
             f"{game}, {turns:.0f} turns{units}, {'packed' if packed else 'plain'}",
@@ -109,28 +109,28 @@ def of_game(game: str, matches: int) -> Iterator[Row]:
         )
 
 
-def recorded(game: str, seed: int) -> replay.Document:
+def recorded(game: str, seed: int) -> replays_document.Document:
     """Play a match and give its replay."""
     return match_of(game, *MATCHES[game], seed)
 
 
 def match_of(
     game: str, names: Sequence[str], options: Mapping[str, Any], seed: int
-) -> replay.Document:
+) -> replays_document.Document:
     """Play a match of built-in strategies and give its replay, as it is read."""
     bots = read_bots([f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)]).bots
     spec = MatchSpec("bench", game, tuple(bots), seed, dict(options))
-    return replay.decode(msgspec.json.encode(asyncio.run(run_match(spec)).replay))
+    return replays_document.decode(msgspec.json.encode(asyncio.run(run_match(spec)).replay))
 
 
-def bots_of(document: replay.Document) -> float:
+def bots_of(document: replays_document.Document) -> float:
     """Return how many bots stood on the map, in the mean of all turns."""
-    return mean(len(frame["bots"]) for frame in replay.frames(document))
+    return mean(len(frame["bots"]) for frame in replays_document.frames(document))
 
 
-def whole(document: replay.Document) -> replay.Document:
+def whole(document: replays_document.Document) -> replays_document.Document:
     """Return a replay whose turns tell the whole frame."""
-    frames = list(replay.frames(document))[1:]
+    frames = list(replays_document.frames(document))[1:]
     turns = [
         turn | {"frame": [frame]} for turn, frame in zip(document["turns"], frames, strict=True)
     ]

@@ -16,7 +16,7 @@ from cw.arena.bots import read_bots
 from cw.games.registry import load_game
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.json_diff import difference
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
@@ -85,11 +85,11 @@ def pair(what: str, first: float | None, scrub: float | None) -> list[Row]:
     ]
 
 
-def measured(path: str, document: replay.Document, repeats: int) -> tuple[float, float]:
+def measured(path: str, document: replays_document.Document, repeats: int) -> tuple[float, float]:
     """Return the time to the first picture, and the median of that to a random turn."""
     rng, last = Random(1), len(document["turns"])
     with TemporaryDirectory() as folder:
-        (Path(folder) / "match.json").write_bytes(replay.encode(document, packed=False))
+        (Path(folder) / "match.json").write_bytes(replays_document.encode(document, packed=False))
         with page_at(path, Path(folder)) as page:
             first = page.evaluate(OPEN, "match")
             page.wait_for_selector("#viewer[data-surveyed=true]", timeout=120_000)
@@ -114,7 +114,7 @@ def page_at(path: str, folder: Path) -> Iterator[Any]:
         browser.close()
 
 
-def code_battle() -> replay.Document:
+def code_battle() -> replays_document.Document:
     """Play a match of four players over all its turns."""
     names = ("gatherer", "hunter", "swarm", "rusher")
     bots = read_bots([f"builtin:{name}" for name in names]).bots
@@ -122,13 +122,14 @@ def code_battle() -> replay.Document:
     return asyncio.run(run_match(spec)).replay
 
 
-def end_of_codes() -> replay.Document:
+def end_of_codes() -> replays_document.Document:
     """Let creatures stroll: half of them go to a neighbouring cell in every round."""
     rng, game = Random(1), load_game("end-of-codes")
     state = game.rules.new(15, 1, M=CREATURES // 15, MAX_HP=100)
-    frame = replay.frame_of(game, state)
-    document: replay.Document = {
-        "version": replay.VERSION, "date": "", "rules": 1, "game": game.name, "options": {},
+    frame = replays_document.frame_of(game, state)
+    document: replays_document.Document = {
+        "version": replays_document.VERSION, "date": "", "rules": 1, "game": game.name,
+        "options": {},
         "seed": 1, "start": {}, "frame": frame, "turns": [], "result": {}, "faults": [], "hash": "",
         "players": [
             {"player": seat["userid"], "name": seat["username"], "bot": "none"}

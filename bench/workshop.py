@@ -15,8 +15,8 @@ from typing import Any, Final
 from bench.chromium import chromium
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw.server.wsgi import address_of, listen, serving
-from cw.web.workshop.app import create_workshop
-from cw.web.workshop.gate import Gate
+from cw.web.workshop_app import create_workshop
+from cw.web.workshop_routes import Gate
 from cw.workshop.project import open_project
 
 GAME: Final = "paint"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cw.interruption import leave_at_once
-from cw.packages import packages_expected
+from cw.version import packages_expected
 
 
 def main() -> None:

@@ -15,7 +15,6 @@ CLIENT_MODULES: Final = (
     "games/__init__.py",
     "games/circuit_wars/__init__.py",
     "games/circuit_wars/board.py",
-    "games/circuit_wars/segments.py",
 )
 """`cw.game`, which clients of Circuit Wars import, and every module of this package it imports."""
 

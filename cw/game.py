@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from cw.errors import IllegalAction, ProtocolError
-from cw.games.circuit_wars import board, segments
-from cw.games.circuit_wars.segments import Move
+from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import Move
 
 TIMEOUT = 3
 """The time limit of a turn in seconds; -1 for none."""
@@ -28,7 +28,7 @@ class Board:
     ([0, 1], [0, 0])
     """
 
-    BORDERS: ClassVar[Mapping[str, int]] = segments.BORDERS
+    BORDERS: ClassVar[Mapping[str, int]] = board.BORDERS
 
     def __init__(self, size: int = 7) -> None:
         """Start with an empty board; raise UsageError unless size is odd and from 1 to 31."""
@@ -91,7 +91,7 @@ class Board:
 
         Raises IllegalAction if the segment is not free, or if there is no such player.
         """
-        if player not in segments.OWNED:
+        if player not in board.OWNED:
             raise IllegalAction(f"there is no player {player!r}, only 1 and 2")
         move = Move(x, y, border)
         board.check_free(self._squares, move)

@@ -7,7 +7,7 @@ if __name__ == "__main__":
     # Python puts this script's folder first on the import path; we need its parent there instead.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-    from cw.packages import packages_expected
+    from cw.version import packages_expected
 
     with packages_expected():
         from cw.cli import main

@@ -18,8 +18,8 @@ from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.replays.document import Document, decode
 from cw.replays.ending import ending_of
-from cw.web.live.loop_thread import LoopThread
-from cw.web.replays.export import html
+from cw.web.live_match import LoopThread
+from cw.web.replay_export import html
 
 HEIGHT: Final = 660
 """Height of the viewer in pixels: less would hide the turn."""

@@ -1,12 +1,20 @@
-"""The version of this program, down to the commit."""
+"""The version of this program, down to the commit; and the packages that it needs."""
 
 from __future__ import annotations
 
 import platform
+import shlex
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from sysconfig import get_path
+from typing import Final
 
 from cw import __version__
-from cw.assets import PACKAGE, asset
+from cw.assets import PACKAGE, asset, is_checkout
 
 PATIENCE = 5.0
 """Seconds to wait for Git to name a commit."""
@@ -44,3 +52,54 @@ def version_line() -> str:
     if origin:
         parts.insert(0, f"commit {origin}")
     return f"cw {__version__} ({', '.join(parts)})"
+
+
+PACKAGES: Final = (
+    "aiohttp",
+    "click",
+    "filelock",
+    "flask",
+    "flask_cors",
+    "jinja2",
+    "markdown_it",
+    "markupsafe",
+    "msgspec",
+    "numpy",
+    "PIL",
+    "requests",
+    "rich",
+    "urllib3",
+    "waitress",
+    "werkzeug",
+)
+"""The dependencies in pyproject.toml, by import name."""
+
+
+@contextmanager
+def packages_expected() -> Iterator[None]:
+    """Run a block; if it fails to import a dependency, exit saying how to install them all.
+
+    A wheel cannot lack one: pip installs them with it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        missing = [name for name in PACKAGES if find_spec(name) is None]
+        if not missing or not is_checkout():
+            raise
+        sys.exit(
+            f"Circuit Wars needs packages that are not installed ({', '.join(missing)}):"
+            f" in {PACKAGE.parent}, type\n  {what_to_type()}"
+        )
+
+
+def what_to_type() -> str:
+    """Return the command that installs the packages: for this Python, or in a new environment."""
+    python, install = shlex.quote(sys.executable), "-m pip install -c requirements.txt -e ."
+    is_own = sys.prefix != sys.base_prefix
+    if is_own or not Path(get_path("stdlib"), "EXTERNALLY-MANAGED").exists():
+        return f"{python} {install}"
+    # A system Python such as Debian's does not accept packages from pip.
+    if (PACKAGE.parent / ".venv").is_dir():
+        return ". .venv/bin/activate"
+    return f"{python} -m venv .venv && . .venv/bin/activate && python {install}"

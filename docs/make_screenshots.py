@@ -27,14 +27,14 @@ from cw.game import Board  # noqa: E402
 from cw.matches.run import run_match  # noqa: E402
 from cw.matches.spec import MatchSpec  # noqa: E402
 from cw.pictures.exports import animation  # noqa: E402
-from cw.replays import document as replay  # noqa: E402
+from cw.replays import document as replays_document  # noqa: E402
 from cw.server.wsgi import address_of, listen, serving  # noqa: E402
 from cw.web import create_app  # noqa: E402
-from cw.web.live.live_matches import LiveMatches  # noqa: E402
-from cw.web.replays.export import drawn  # noqa: E402
+from cw.web.live_matches import LiveMatches  # noqa: E402
+from cw.web.replay_export import drawn  # noqa: E402
 from cw.web.settings import SiteSettings  # noqa: E402
-from cw.web.workshop.app import create_workshop  # noqa: E402
-from cw.web.workshop.gate import Gate  # noqa: E402
+from cw.web.workshop_app import create_workshop  # noqa: E402
+from cw.web.workshop_routes import Gate  # noqa: E402
 from cw.workshop.project import open_project  # noqa: E402
 
 IMAGES: Final = ROOT / "docs" / "images"
@@ -201,7 +201,7 @@ def take(browser: Browser, picture: Picture, moves: Sequence[str]) -> None:
         page.close()
 
 
-def record(match: Match) -> replay.Document:
+def record(match: Match) -> replays_document.Document:
     """Play a match and give its replay."""
     arguments = (name.replace("=", "=builtin:") for name in match.bots)
     bots = tuple(read_bots(list(arguments), []).bots)
@@ -217,7 +217,7 @@ def shelf_of(matches: Sequence[Match]) -> Iterator[str]:
     with TemporaryDirectory() as folder:
         for match in matches:
             file = Path(folder) / f"{match.picture}.json"
-            file.write_bytes(replay.encode(record(match), packed=False))
+            file.write_bytes(replays_document.encode(record(match), packed=False))
         app = create_app(SiteSettings(replays=Path(folder)))
         with serving(app, listen("127.0.0.1", 0)) as address:
             yield f"{address}/replays/"
@@ -289,7 +289,7 @@ def take_workshop(browser: Browser) -> None:
     with TemporaryDirectory() as folder:
         place, played = Path(folder, "mybot"), Path(folder, "final.json")
         final = Match("final", "paint", ("ada=greedy", "bob=walker"), "")
-        played.write_bytes(replay.encode(record(final), packed=False))
+        played.write_bytes(replays_document.encode(record(final), packed=False))
         listener = listen("127.0.0.1", 0)
         gate = Gate(address_of(listener).removeprefix("http://"))
         app = create_workshop(open_project("paint", place), gate, played)

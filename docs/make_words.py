@@ -14,8 +14,8 @@ from cw.arena.program import ERROR_OUTPUT  # noqa: E402
 from cw.games.endings import RESIGNATIONS  # noqa: E402
 from cw.games.registry import GAMES, load_endings  # noqa: E402
 from cw.games.rules import Json  # noqa: E402
-from cw.matches.fault_words import DID  # noqa: E402
-from cw.web.games.game_files import game_title  # noqa: E402
+from cw.matches.verdict import DID  # noqa: E402
+from cw.web.frames import game_title  # noqa: E402
 
 FILE: Final = ROOT / "static" / "shared" / "words.js"
 WORDS: Final = "Record<string, string>"

@@ -13,10 +13,10 @@ import pytest
 from flask import Flask
 from hypothesis import settings
 
-from cw.matches.processes import workers
+from cw.matches import workers
 from cw.server.wsgi import listen, serving
 from cw.web import app as web_app
-from cw.web import contests, create_app
+from cw.web import championship, create_app
 from cw.web.settings import SiteSettings
 from tests import patience, routes
 from tests.chance import Chance
@@ -41,7 +41,7 @@ routes.compile_once()
 IMPATIENT = (
     (web_app, "ReplayStore"),
     (web_app, "Thumbnails"),
-    (contests, "Thumbnails"),
+    (championship, "Thumbnails"),
 )
 
 

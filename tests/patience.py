@@ -24,11 +24,11 @@ Changes: TypeAlias = Mapping[str, Callable[[ModuleType], None]]
 
 # Modules that import a limit have it under their own name: whichever comes first, each is changed.
 LIMITS: Final[Mapping[str, Sequence[str]]] = {
-    "cw.arena.seats.services": ("SERVICE_READY",),
+    "cw.arena.seats.http": ("SERVICE_READY",),
     "cw.games.circuit_wars.protocol": ("REGISTERED", "TIMEOUT"),
     "cw.games.code_battle.protocol": ("HEALTH", "TURN"),
     "cw.games.code_battle.checks": ("TURN",),
-    "cw.games.defaults.protocol": ("STARTING", "TIMEOUT"),
+    "cw.games.defaults": ("STARTING", "TIMEOUT"),
     "cw.games.end_of_codes.protocol": ("CONNECT_TIMEOUT", "TIMEOUT"),
     "cw.games.hexagon.protocol": ("TIMEOUT",),
 }
@@ -98,10 +98,10 @@ def main(changes: Changes = CHANGES) -> None:
     """Be `cw`, or a worker."""
     sys.meta_path.insert(0, PatientImports(changes))
     if len(sys.argv) > 1:
-        setattr(import_module("cw.matches.processes.workers"), "WORKER", PROGRAM)  # noqa: B010
+        setattr(import_module("cw.matches.workers"), "WORKER", PROGRAM)  # noqa: B010
         resolve_name("cw.cli:main")()
     else:
-        resolve_name("cw.matches.processes.worker:main")()
+        resolve_name("cw.matches.worker:main")()
 
 
 if __name__ == "__main__":

@@ -15,22 +15,14 @@ MODULES = Modules(ROOT / "cw")
 SOURCES = MODULES.sources
 
 LAYERS = (
-    (
-        "cw.errors",
-        "cw.assets",
-        "cw.interruption",
-        "cw.time_limit",
-        "cw.visible",
-        "cw",
-    ),
+    ("cw.errors", "cw.assets", "cw.interruption", "cw.time_limit", "cw"),
     ("cw.documents",),
-    ("cw.drawing", "cw.files", "cw.line_files", "cw.packages", "cw.version"),
+    ("cw.drawing", "cw.files", "cw.line_files", "cw.version"),
     ("cw.games.rules",),
     ("cw.games.codec",),
-    ("cw.games.wire", "cw.games.play_options", "cw.games.endings", "cw.games.spaces"),
-    ("cw.games.late_strategy", "cw.games.status_faults", "cw.games.checks"),
-    ("cw.games.own_format", "cw.games.shorthand"),
-    ("cw.games.*", "cw.games.entry"),
+    ("cw.games.wire", "cw.games.endings", "cw.games.spaces"),
+    ("cw.games.entry",),
+    ("cw.games.*", "cw.games.defaults"),
     ("cw.games.installed",),
     ("cw.games.registry", "cw.game"),
     ("cw.kits",),
@@ -94,7 +86,7 @@ def test_the_folders_of_code_battle_know_only_those_below() -> None:
     [
         (
             "cw.arena",
-            {"cw.games.rules", "cw.games.codec", "cw.games.wire", "cw.games.status_faults"},
+            {"cw.games.rules", "cw.games.codec", "cw.games.wire"},
         ),
         ("cw.league", {"cw.games.rules"}),
     ],

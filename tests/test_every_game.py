@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from cw.games.codec import Game
 from cw.games.registry import GAMES, load_game
 from cw.games.rules import Json
-from cw.suite import CHECKS, Subject
-from cw.suite.document_checks import look_at
+from cw.suite import CHECKS, Subject, look_at
 from tests.documented import installed
 from tests.games.code_battle.fog import alter_unseen
 

@@ -13,7 +13,7 @@ from cw.championship.teams import read_teams
 from cw.cli import main
 from cw.game import Board
 from cw.games.registry import load_game
-from cw.lab.parameters import read_parameters
+from cw.lab.tuning import read_parameters
 from tests.documented import DOCS, block
 
 STATES = [

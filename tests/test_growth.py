@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from cw.arena.bot_names import named_after_file
-from cw.arena.bots import LONGEST_COMMAND, read_bot, split_command
+from cw.arena.bots import LONGEST_COMMAND, named_after_file, read_bot, split_command
 from cw.arena.exceptions import exceptions
 from cw.arena.sandbox.bounds import by_words
 from cw.cli.output.last_words import last_words
-from cw.documents.toml import parse_toml
+from cw.documents import parse_toml
+from cw.errors import visible
 from cw.games.code_battle.maps.map_file import decode_map
-from cw.games.end_of_codes.answers import strict_json
+from cw.games.end_of_codes.protocol import strict_json
 from cw.games.wire import read_json
 from cw.replays.document import decode as decode_replay
-from cw.visible import visible
 from cw.workshop.marks import marks_in
 from tests.growth import KIB, patterns, slow_texts, slow_tries
 

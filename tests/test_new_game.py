@@ -17,14 +17,14 @@ from flask.testing import FlaskClient
 
 from cw.assets import asset
 from cw.cli import main
-from cw.drawing.scenes import DrawnPlayer
+from cw.drawing import DrawnPlayer
 from cw.games.codec import Game
 from cw.games.registry import installed_games, load_game
 from cw.new_game import NewGame, rendered
 from cw.replays.document import frame_of
 from cw.suite import CHECKS, subject
 from cw.web import create_app
-from cw.web.games.frames import Window, document_of
+from cw.web.frames import Window, document_of
 from cw.web.settings import SiteSettings
 from tests.documented import place
 

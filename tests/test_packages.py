@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from cw import packages
-from cw.packages import PACKAGES
+from cw import version
+from cw.version import PACKAGES
 from tests.interpreter import PYTHON
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,15 +85,15 @@ def test_the_python_of_a_system_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
-    monkeypatch.setattr(packages, "PACKAGE", tmp_path / "cw")
-    monkeypatch.setattr(packages, "get_path", lambda _: str(tmp_path))
+    monkeypatch.setattr(version, "PACKAGE", tmp_path / "cw")
+    monkeypatch.setattr(version, "get_path", lambda _: str(tmp_path))
     install = "-m pip install -c requirements.txt -e ."
-    assert packages.what_to_type() == f"{PYTHON} {install}"
+    assert version.what_to_type() == f"{PYTHON} {install}"
     (tmp_path / "EXTERNALLY-MANAGED").touch()
     made = f"{PYTHON} -m venv .venv && . .venv/bin/activate && python {install}"
-    assert packages.what_to_type() == made
+    assert version.what_to_type() == made
     (tmp_path / ".venv").mkdir()
-    assert packages.what_to_type() == ". .venv/bin/activate"
+    assert version.what_to_type() == ". .venv/bin/activate"
 
 
 @pytest.mark.parametrize("command", ["game_ai.py alice", "test.py"])

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from cw.visible import escape_unencodable, visible
+from cw.errors import escape_unencodable, visible
 
 
 @pytest.mark.parametrize(

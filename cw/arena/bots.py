@@ -8,9 +8,12 @@ import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from itertools import dropwhile
 from pathlib import Path, PureWindowsPath
 from tempfile import gettempdir
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
@@ -22,24 +25,111 @@ from cw.arena.bot_folders import (
     refuse_missing,
     refuse_outside,
 )
-from cw.arena.bot_names import (
-    fitting,
-    named_after_address,
-    named_after_command,
-    named_after_file,
-    numbered,
-)
-from cw.arena.bot_settings import (
-    OWN_SETTING,
-    SECRET_SETTINGS,
-    SETTINGS,
-    from_environment,
-    is_setting,
-    meant,
-)
 from cw.arena.transports.base_address import check_base
 from cw.errors import UsageError, short
 from cw.games.rules import Fault
+
+LONGEST_NAME: Final = 64
+UNFIT: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+"""Characters not allowed in bot names."""
+
+UNFIT_IN_ADDRESSES: Final = re.compile(r"[^A-Za-z0-9_.:\[\]-]+")
+"""Characters not allowed in the names of web services."""
+
+SETS_VARIABLES: Final = re.compile(r"(.*/)?env|\w+=.*", re.DOTALL)
+"""Words before a program that set environment variables for it."""
+
+PROGRAMS: Final = frozenset({".py", ".js", ".mjs", ".php", ".rb", ".sh", ".java", ".jar"})
+"""Extensions of files that an interpreter runs."""
+
+
+def fitting(name: str, *, address: bool = False) -> str:
+    """Return a name reduced to allowed characters, at most 64 of them."""
+    unfit = UNFIT_IN_ADDRESSES if address else UNFIT
+    return unfit.sub("-", name)[:LONGEST_NAME].strip("-.") or "bot"
+
+
+def named_after_file(path: str) -> str:
+    """Return the name of a file without its folders."""
+    # It accepts both kinds of slashes.
+    return PureWindowsPath(path).name
+
+
+def named_after_command(command: Sequence[str]) -> str:
+    """Return the name of the program that a command runs: `bot.js` for `node bot.js`."""
+    files = [part for part in command if PureWindowsPath(part).suffix in PROGRAMS]
+    programs = dropwhile(SETS_VARIABLES.fullmatch, command)
+    return named_after_file(files[0] if files else next(programs, command[0]))
+
+
+def named_after_address(address: str) -> str:
+    """Return the host and the port of an address."""
+    return urlsplit(address).netloc
+
+
+def numbered(names: Sequence[str], reserved: Collection[str] = ()) -> list[str]:
+    """Return the names, numbered where several are equal or one is reserved.
+
+    The result has no duplicates and nothing from `reserved`.
+
+    >>> numbered(["greedy", "greedy", "bot.py"], reserved=["bot.py"])
+    ['greedy-1', 'greedy-2', 'bot.py-2']
+    """
+    unique: list[str] = []
+    for position, name in enumerate(names):
+        if names.count(name) == 1 and name not in reserved:
+            unique.append(name)
+        else:
+            used = {*reserved, *names, *unique}
+            first = names[:position].count(name) + 1 + (name in reserved)
+            unique.append(free_name(name, first, used))
+    return unique
+
+
+def free_name(name: str, number: int, used: Collection[str]) -> str:
+    """Return the name with this number appended, or with the next number that is unused."""
+    while (free := with_number(name, number)) in used:
+        number += 1
+    return free
+
+
+def with_number(name: str, number: int) -> str:
+    """Return a name with a number appended, cut to the maximum length of names."""
+    suffix = f"-{number}"
+    return f"{name[: LONGEST_NAME - len(suffix)]}{suffix}"
+
+
+SETTINGS: Final = ("secret", "api_key", "username", "form")
+SECRET_SETTINGS: Final = frozenset({"secret", "api_key"})
+"""Settings that never appear in a specification, a replay or a report."""
+
+OWN_SETTING: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+"""The name of a program's own setting; the program gets it as an environment variable."""
+
+MISSPELT: Final = 0.75
+"""Similarity to one of SETTINGS from which a name is taken for a typo: it may be a secret."""
+
+
+def is_setting(key: str) -> bool:
+    """Return whether a bot may have a setting of this name: one of ours, or its own."""
+    return key in SETTINGS or (OWN_SETTING.fullmatch(key) is not None and not meant(key))
+
+
+def meant(key: str) -> str:
+    """Return "did you mean" with the similar setting; "" if none is similar."""
+    near = [] if key in SETTINGS else get_close_matches(key, SETTINGS, 1, MISSPELT)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def from_environment(value: str) -> str:
+    """Return a value, or the environment variable that it names."""
+    if not value.startswith("env:"):
+        return value
+    variable = value.removeprefix("env:")
+    if variable not in os.environ:
+        raise UsageError(f"the environment has no variable {variable}")
+    return os.environ[variable]
+
 
 ON_WINDOWS: Final = sys.platform == "win32"
 ABSOLUTE: Final = re.compile(r"(?P<option>[^/\\\s]*=)?(?P<path>(?:/|[A-Za-z]:[\\/]).*)", re.DOTALL)

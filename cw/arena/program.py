@@ -1,4 +1,4 @@
-"""A program that we started: its pipes, its exit, and how to end it."""
+"""A program that we started: its pipes, its lines, its exit, and how to end it."""
 
 from __future__ import annotations
 
@@ -344,3 +344,16 @@ class Program(asyncio.SubprocessProtocol):
         # Last, as it reads all of /proc: daemons that left the group carry the mark in their
         # environment.
         kill_marked(self.mark)
+
+
+def on_one_line(detail: str) -> str:
+    r"""Return a fault's message, adding the last line of the error output if no exception is named.
+
+    >>> on_one_line("exit code 1; the end of its error output: import numpy\nno module numpy\n")
+    'exit code 1: no module numpy'
+    >>> on_one_line("KeyError: 3 (bot.py, line 7); the end of its error output: KeyError: 3")
+    'KeyError: 3 (bot.py, line 7)'
+    """
+    sentence, _, output = detail.partition(ERROR_OUTPUT)
+    last = output.strip().rpartition("\n")[2]
+    return sentence if last in sentence else f"{sentence}: {last}"

@@ -3,27 +3,252 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
-from cw.arena.one_line import on_one_line
+from cw.arena.program import on_one_line
 from cw.championship.config import ChampionshipSettings
-from cw.championship.entries import Entry, LineFormat
+from cw.championship.entries import Entry, EntryFault, LineFormat
 from cw.championship.journal import Journal, shortened, stem_of
-from cw.championship.ranking import ranking_document
-from cw.championship.words import TIES, counted, fault_words, match_sentence, troubles
-from cw.games.endings import Endings
+from cw.games.endings import FORFEITS, Endings
 from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.league.bracket import Tie
 from cw.league.contests import Contest
-from cw.league.fixtures import Fixture, Results, open_fixtures
+from cw.league.fixtures import Fixture, Result, Results, open_fixtures
+from cw.league.groups import StageTable
 from cw.league.line_ups import FREE_FOR_ALL
-from cw.league.stage_tables import StageTable
-from cw.league.standings import Exact, Record, SeatAdvantage, TableRow, seat_advantage, within_noise
+from cw.league.standings import (
+    Exact,
+    Record,
+    SeatAdvantage,
+    TableRow,
+    seat_advantage,
+    tally,
+    within_noise,
+)
+
+
+def ranking_document(
+    settings: ChampionshipSettings, results: Results, teams: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Json]]:
+    """Return a row for each team, best first; equal teams share a rank.
+
+    Figures cover all matches except tie-break matches; `teams` are the documents of the teams.
+    Equal teams are listed by win rate, then by score ratio, highest first.
+    """
+    contest = settings.contest()
+    counted = [result for fixture, result in results.items() if not fixture.tie_break]
+    records = tally(counted, settings.teams)
+    stages = reached(contest, results)
+    documents = {team["id"]: team for team in teams}
+    rows: list[dict[str, Json]] = []
+    for equal in contest.order(results) if results else ():
+        rank = len(rows) + 1
+        best_first = sorted(equal, key=lambda team: merit(records[team]), reverse=True)
+        rows += (
+            {
+                "rank": rank,
+                "team": team,
+                "name": settings.name(team),
+                "members": list(settings.members.get(team, ())),
+                "reached": stages.get(team, ""),
+                **figures(records[team], documents[team]["games"]),
+            }
+            for team in best_first
+        )
+    return rows
+
+
+def merit(record: Record) -> tuple[Any, Any]:
+    """Return the sort key of equal teams."""
+    return record.win_rate, record.ratio
+
+
+def figures(record: Record, matches: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
+    """Return a team's matches won, drawn and lost, its points, and its faults."""
+    own = [match for match in matches if not match["is_tie_break"]]
+    ended = Counter(match["result"] for match in own)
+    return {
+        "matches": record.matches,
+        "won": ended["won"],
+        "drawn": ended["drawn"],
+        "lost": ended["lost"],
+        "score_for": as_number(record.score_for),
+        "score_against": as_number(record.score_against),
+        "ratio": float(record.ratio),
+        "matches_with_faults": sum(bool(match["own_faults"]) for match in own),
+    }
+
+
+def as_number(value: Any) -> int | float:
+    """Return an exact number as a JSON number."""
+    return value if isinstance(value, int) else float(value)
+
+
+def reached(contest: Contest, results: Results) -> dict[str, str]:
+    """Return how far each team has come, if the contest has several stages."""
+    standings, bracket = contest.standings(results), contest.bracket(results)
+    words: dict[str, str] = {}
+    if len(standings) > 1 or bracket:
+        words = {
+            row.team: f"place {row.rank} of group {table.name}"
+            for table in standings
+            for row in table.rows
+        }
+    for ties in bracket:
+        for tie in ties:
+            words |= {team: tie.stage for team in tie.teams if team is not None}
+    final = bracket[-1][0] if bracket else None
+    if final is not None and final.winner is not None:
+        words[final.winner] = "champion"
+    return words
+
+
+FAULTS: Final[Mapping[str, tuple[str, str]]] = {
+    "startup": ("failed start", "failed starts"),
+    "disconnected": ("lost connection", "lost connections"),
+    "timeout": ("time-out", "time-outs"),
+    "crashed": ("crash", "crashes"),
+    "malformed": ("unreadable reply", "unreadable replies"),
+    "illegal": ("illegal move", "illegal moves"),
+    "oversize": ("reply that was too long", "replies that were too long"),
+}
+"""The kinds of faults, in the singular and in the plural."""
+
+TIES: Final[Mapping[str, str]] = {
+    "bye": "by a bye",
+    "wins": "on wins",
+    "score ratio": "on score ratio",
+    "head-to-head": "on head-to-head",
+    "tie-break matches": "in tie-break matches",
+    "lot": "by lot",
+}
+"""How the winner of a tie is decided."""
+
+
+def fault_words(kind: str, number: int = 1) -> str:
+    """Return the name of a kind of fault, in the singular or plural."""
+    one, many = FAULTS.get(kind, (kind, kind))
+    return one if number == 1 else many
+
+
+def counted(kinds: Iterable[str]) -> list[str]:
+    """Return the number of faults of each kind, most frequent first: `2 time-outs`."""
+    ranked = Counter(kinds).most_common()
+    return [f"{number} {fault_words(kind, number)}" for kind, number in ranked]
+
+
+NO_NAMES: Final[Mapping[str, str]] = {}
+
+
+def troubles(entries: Sequence[Entry], names: Mapping[str, str] = NO_NAMES) -> list[str]:
+    """Return a sentence about each team with failed starts, or with faults in most matches."""
+    return [*never_started(entries, names), *mostly_at_fault(entries, names)]
+
+
+def never_started(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence about each team whose bot could not be started, with one of the reasons."""
+    starts: dict[str, list[str]] = {}
+    for entry in entries:
+        for fault in entry.faults:
+            if fault.kind == "startup":
+                starts.setdefault(entry.players[fault.seat], []).append(fault.detail)
+    return [
+        shortened(
+            f"{names.get(team, team)}: {' '.join(counted(['startup'] * len(details)))}:"
+            f" {on_one_line(details[-1])}"
+        )
+        for team, details in sorted(starts.items())
+    ]
+
+
+def mostly_at_fault(entries: Sequence[Entry], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence about each team with faults in most of its matches, with the last one.
+
+    Failed starts do not count.
+    """
+    matches: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    faults: dict[str, list[EntryFault]] = {}
+    for entry in entries:
+        matches.update(entry.players)
+        during = [fault for fault in entry.faults if fault.kind != "startup"]
+        wrong.update({entry.players[fault.seat] for fault in during})
+        for fault in during:
+            faults.setdefault(entry.players[fault.seat], []).append(fault)
+    return [
+        shortened(
+            f"{names.get(team, team)}: faults in {wrong[team]} of {matches[team]} matches:"
+            f" {', '.join(counted(fault.kind for fault in own))}; the last:"
+            f" {on_one_line(own[-1].detail)}"
+        )
+        for team, own in sorted(faults.items())
+        if 2 * wrong[team] > matches[team]
+    ]
+
+
+def match_sentence(
+    entry: Entry,
+    result: Result,
+    forfeits: Sequence[str | None],
+    names: Mapping[str, str] = NO_NAMES,
+) -> str:
+    """Describe a match in a sentence: who won, by how much, and what went wrong.
+
+    `result` is the match as the contest counts it; `forfeits` are the kinds of the marked faults,
+    by seat; `names` are the names of teams, by id.
+    """
+    wrong = [
+        f"{names.get(team, team)}: {fault_words(kind)}"
+        for team, kind in zip(entry.players, forfeits, strict=True)
+        if kind is not None
+    ]
+    return "; ".join([f"{outcome(entry, names)} ({scores(result, names)})", *wrong])
+
+
+def outcome(entry: Entry, names: Mapping[str, str] = NO_NAMES) -> str:
+    """Return who won a match, and how."""
+    if entry.winner is None:
+        return f"Draw{by(entry)}"
+    won = " by forfeit" if entry.reason in FORFEITS else by(entry)
+    return f"{names.get(entry.winner, entry.winner)} won{won}"
+
+
+def by(entry: Entry) -> str:
+    """Return the reason for the end, or "" if it adds nothing."""
+    reason = entry.reason.replace("_", " ")
+    return "" if reason == "finished" else f", {reason}"
+
+
+def scores(result: Result, names: Mapping[str, str] = NO_NAMES) -> str:
+    """Return the scores: `30 : 19`, or with names if there are more than two players."""
+    if len(result.players) == 2:
+        return " : ".join(map(number, result.scores))
+    named = zip(result.players, result.scores, strict=True)
+    return ", ".join(f"{names.get(team, team)} {number(score)}" for team, score in named)
+
+
+def gathered(warnings: Iterable[str], teams: Collection[str]) -> list[str]:
+    """Return warnings, each once; a warning about several teams follows all their names."""
+    about: dict[str, dict[str, None]] = {}
+    for warning in warnings:
+        names, colon, rest = warning.partition(": ")
+        named = names.split(", ")
+        if colon and all(name in teams for name in named):
+            about.setdefault(rest, {}).update(dict.fromkeys(named))
+        else:
+            about.setdefault(warning, {})
+    return [f"{', '.join(names)}: {text}" if names else text for text, names in about.items()]
+
+
+def number(score: float) -> str:
+    """Return a score without a needless fraction."""
+    return f"{score:g}"
+
 
 SIGNS: Final[Mapping[str | None, str]] = {None: "", "timeout": "^", "illegal": "!"}
 """The mark of a team for a fault of this kind."""

@@ -1,16 +1,23 @@
-"""Runs a championship: who plays when and on how many cores, what is stored, how it resumes."""
+"""Runs a championship: who plays when and on how many cores, what is stored, how it resumes.
+
+Before that, each team can be tried.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, count, islice
 from shutil import rmtree
+from statistics import fmean
 from typing import Final, Protocol, TypeAlias
 
+from cw.arena.bots import BotSpec
+from cw.arena.program import on_one_line
 from cw.arena.sandbox import Sandbox
 from cw.championship.entries import Entry, entry_of
 from cw.championship.journal import (
@@ -24,17 +31,66 @@ from cw.championship.journal import (
     shortened,
     stem_of,
 )
-from cw.championship.pace import Pace
 from cw.championship.recorded import log_of
+from cw.championship.report_document import gathered
 from cw.championship.teams import Team
-from cw.championship.words import gathered
 from cw.files import make_folder, write_whole
-from cw.games.registry import load_protocol
+from cw.games.registry import load_endings, load_game, load_protocol, load_strategies
+from cw.games.rules import Json
 from cw.league.fixtures import Fixture, open_fixtures
-from cw.matches.processes.worker import Job
-from cw.matches.processes.workers import MatchFailure, Workers
 from cw.matches.spec import Isolation, MatchResult, MatchSpec, SandboxPolicy
-from cw.replays import document as replay
+from cw.matches.worker import Job
+from cw.matches.workers import MatchFailure, Workers
+from cw.replays import document
+
+REMEMBERED: Final = 60
+"""How many matches the estimate is based on: the latest."""
+
+FEWEST: Final = 3
+"""Matches needed for an estimate."""
+
+TRIMMED: Final = 0.1
+"""Share of the shortest, and of the longest, to leave out: a match that hangs is not typical."""
+
+
+class Pace:
+    """Records how long matches last."""
+
+    def __init__(self) -> None:
+        """Begin without any matches."""
+        self._seconds: deque[float] = deque(maxlen=REMEMBERED)
+
+    def add(self, seconds: float) -> None:
+        """Record how long a match lasted."""
+        self._seconds.append(seconds)
+
+    def seconds_left(self, waiting: int, running: int, lanes: int) -> float | None:
+        """Return the seconds until all matches are over, or None while too few have ended.
+
+        `lanes` matches are played at the same time; those in flight count for half.
+        """
+        if len(self._seconds) < FEWEST:
+            return None
+        lanes = max(1, min(lanes, waiting + running))
+        return trimmed_mean(self._seconds) * (waiting + running / 2) / lanes
+
+
+def trimmed_mean(numbers: deque[float]) -> float:
+    """Return the mean without the lowest and the highest numbers."""
+    cut = round(len(numbers) * TRIMMED)
+    return fmean(sorted(numbers)[cut : len(numbers) - cut])
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in round words, as in `about 5 min`."""
+    if seconds < 50:
+        return "less than a minute"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"about {minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"about {hours} h" + (f" {rest} min" if rest else "")
+
 
 ATTEMPTS: Final = 2
 """How often to try a match that fails for a reason that may be temporary."""
@@ -261,8 +317,8 @@ class Runner:
         stem = self.journal.folder / MATCHES / stem_of(entry.fixture)
         if self.settings.game == "circuit-wars":
             write_whole(stem.with_suffix(".log"), log_of(entry, result).encode())
-        named = replay.with_names(result.replay, self.settings.names)
-        write_whole(stem.with_suffix(".json.gz"), replay.encode(named, packed=True))
+        named = document.with_names(result.replay, self.settings.names)
+        write_whole(stem.with_suffix(".json.gz"), document.encode(named, packed=True))
 
     async def close(self) -> None:
         """Cancel the matches in flight, and close the players."""
@@ -292,3 +348,115 @@ def lanes_of(game: str, sandbox: SandboxPolicy, wanted: int) -> int:
 def cores() -> int:
     """Return the number of cores of this machine, or 1 if unknown."""
     return os.cpu_count() or 1
+
+
+RANDOM: Final = "random"
+
+CLIENTS: Final = 4
+"""Clients tried at the same time, per core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The progress of a validation."""
+
+    total: int
+    """Teams to try."""
+    done: int = 0
+    failed: int = 0
+    """Teams that have failed so far."""
+
+
+WatchTrials: TypeAlias = Callable[[Tried], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The match that each team plays: against random moves, up to the team's first fault."""
+
+    game: str
+    options: dict[str, Json]
+    isolation: Isolation
+    seats: int | None = None
+    """Number of players; None for the fewest that the game allows."""
+
+    def job(self, team: Team) -> Job:
+        """Return the job with which a worker plays a team's match."""
+        spec = MatchSpec(
+            id=f"validate-{team.id}",
+            game=self.game,
+            bots=(team.bot, *self.opponents(team.id)),
+            seed=1,
+            options=self.options,
+            isolation=self.isolation,
+        )
+        return Job(spec, {team.id: team.secrets}, judged=0)
+
+    def opponents(self, team: str) -> list[BotSpec]:
+        """Return a team's built-in opponents in its match: random players, if the game has any."""
+        strategies = load_strategies(self.game)
+        chosen = RANDOM if RANDOM in strategies else next(iter(strategies))
+        names = (name for number in count(1) if (name := f"opponent-{number}") != team)
+        seats = self.seats or max(2, load_game(self.game).rules.seats[0])
+        return [BotSpec(name, "builtin", chosen) for name in islice(names, seats - 1)]
+
+
+def lanes_for(game: str, sandbox: SandboxPolicy, jobs: int | None) -> int:
+    """Return how many teams are tried at the same time: by default, one per core.
+
+    More for clients, as they pause before each request.
+    """
+    usual = cores() * (CLIENTS if "client" in load_protocol(game).transports else 1)
+    return lanes_of(game, sandbox, jobs or usual)
+
+
+@dataclass(slots=True)
+class Validation:
+    """Tries teams, several at the same time, and retries those that fail, one at a time."""
+
+    trial: Trial
+    lanes: int
+    watch: WatchTrials
+    _workers: Workers = field(default_factory=Workers)
+
+    async def problems(self, teams: Sequence[Team]) -> dict[str, str]:
+        """Return the problems of the teams that cannot play, by id.
+
+        Afterwards, even if cancelled, nothing of it runs. Raises Failure if this machine fails.
+        """
+        places, tried = asyncio.Semaphore(self.lanes), Tried(len(teams))
+        suspects: list[Team] = []
+
+        async def try_among_others(team: Team) -> None:
+            nonlocal tried
+            async with places:
+                problem = await self.problem_of(team)
+            if problem is not None:
+                suspects.append(team)
+            tried = Tried(tried.total, tried.done + 1, len(suspects))
+            self.watch(tried)
+
+        self.watch(tried)
+        tasks = [asyncio.create_task(try_among_others(team)) for team in teams]
+        try:
+            await asyncio.gather(*tasks)
+            # A bot that was late among others may be quick enough in its own matches.
+            again = [(team.id, await self.problem_of(team)) for team in suspects]
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._workers.close()
+        return {team: problem for team, problem in again if problem is not None}
+
+    async def problem_of(self, team: Team) -> str | None:
+        """Return what a team did wrong in its match, as one line, or None."""
+        fault = await self._workers.judge(self.trial.job(team))
+        if isinstance(fault, MatchFailure):
+            return on_one_line(fault.message)
+        if fault is None:
+            return None
+        problem = f"{fault.kind}: {fault.detail}"
+        if fault.kind == "startup":
+            return on_one_line(problem)
+        return on_one_line(f"{load_endings(self.trial.game).turn_after(fault.turn)}: {problem}")

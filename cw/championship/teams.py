@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-from unicodedata import normalize
+from unicodedata import combining, normalize
+from zlib import crc32
 
 from cw.arena.bot_folders import program_in
-from cw.arena.bot_settings import SECRET_SETTINGS, SETTINGS, from_environment
-from cw.arena.bots import BotSpec, read_bot
-from cw.arena.sources import program_folder
-from cw.championship.team_ids import TEAM_ID, team_id
-from cw.documents.toml import read_toml
+from cw.arena.bots import SECRET_SETTINGS, SETTINGS, BotSpec, from_environment, read_bot
+from cw.arena.launch import program_folder
+from cw.documents import read_toml
 from cw.errors import UsageError, short
 from cw.files import is_link
+
+TEAM_ID: Final = re.compile(r"[A-Za-z0-9-]{1,39}")
+OTHERS: Final = re.compile(r"[^A-Za-z0-9]+")
+LONGEST: Final = 39
+
+LETTERS: Final = str.maketrans(
+    {"ß": "ss", "Æ": "Ae", "æ": "ae", "Œ": "Oe", "œ": "oe", "Ø": "O", "ø": "o", "Å": "A", "å": "a",
+     "Ł": "L", "ł": "l", "Đ": "D", "đ": "d", "Ð": "D", "ð": "d", "Þ": "Th", "þ": "th", "ı": "i"}
+)  # fmt: skip
+"""Letters that Unicode does not decompose into an ASCII letter and a mark."""
+
+
+def team_id(folder: str) -> str:
+    """Return the id of the team of a folder: the folder's name, if it is a valid id.
+
+    Otherwise letters lose their accents, and all other characters become hyphens. A name without
+    Latin letters and digits becomes a number that depends on the name only.
+
+    >>> team_id("Lea Müller"), team_id("ann-2")
+    ('Lea-Muller', 'ann-2')
+    """
+    if TEAM_ID.fullmatch(folder):
+        return folder
+    composed = normalize("NFC", folder)
+    parts = normalize("NFKD", composed.translate(LETTERS))
+    plain = OTHERS.sub("-", "".join(sign for sign in parts if not combining(sign))).strip("-")
+    # A checksum, as hashes of text differ from process to process.
+    return plain[:LONGEST].strip("-") or f"team-{crc32(composed.encode(errors='replace')):08x}"
+
 
 ABOUT: Final = "team.toml"
 OTHERWISE: Final = f", or add {ABOUT} with `run` or `bot`"

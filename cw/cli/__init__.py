@@ -9,10 +9,9 @@ from typing import Any, Final
 import click
 
 from cw.cli.groups import GROUP, INSTALL_HUB, LazyGroup, Place
-from cw.errors import ArenaError, CapacityError, Failure, UsageError
+from cw.errors import ArenaError, CapacityError, Failure, UsageError, escape_unencodable, visible
 from cw.extensions import extension, extensions, source_of
 from cw.interruption import INTERRUPTED, end_as_interrupted
-from cw.visible import escape_unencodable, visible
 
 COMMANDS: Final[Mapping[str, Place]] = {
     "demo": Place(

@@ -15,12 +15,11 @@ from cw.cli.output.announcements import Announcements
 from cw.cli.output.check_progress import CheckProgress
 from cw.cli.output.last_words import last_words
 from cw.cli.output.stderr import Stderr
+from cw.errors import visible
 from cw.files import write_whole
 from cw.games.registry import load_strategies
-from cw.matches.checks.bot import Candidate, Finding, check
-from cw.matches.checks.junit import junit
+from cw.matches.check import Candidate, Finding, check, junit
 from cw.matches.spec import Isolation, SandboxPolicy
-from cw.visible import visible
 
 
 @click.command("check")

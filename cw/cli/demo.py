@@ -21,9 +21,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from cw.arena.sandbox.owners import prefix
+from cw.arena.sandbox.shares import prefix
 from cw.assets import asset, is_checkout
-from cw.drawing.terminal import color
+from cw.drawing import color
 from cw.errors import UsageError
 from cw.games.circuit_wars.protocol import STATUS, status_code
 from cw.games.circuit_wars.terminal import draw_state

@@ -19,15 +19,14 @@ from rich.table import Table
 
 from cw import __version__
 from cw.arena.sandbox import bubblewrap
-from cw.arena.sandbox.leftovers import sweep
 from cw.arena.sandbox.measured import measured
+from cw.arena.sandbox.shares import sweep
 from cw.assets import asset
 from cw.cli.groups import GROUP
-from cw.errors import UsageError
+from cw.errors import UsageError, visible
 from cw.extensions import extensions, source_of
 from cw.games.registry import games_left_out, installed_games
 from cw.server.wsgi import listen
-from cw.visible import visible
 
 PORT = 5000
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import click
 
 from cw.cli.options import OPTION, read_option
-from cw.suite.checks import CHECKS, Check, sentence_of
-from cw.suite.subject import BrokenPromise, Subject, subject
-from cw.visible import visible
+from cw.errors import visible
+from cw.suite import CHECKS, BrokenPromise, Check, Subject, sentence_of, subject
 
 
 class Answer(NamedTuple):

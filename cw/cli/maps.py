@@ -12,7 +12,7 @@ from rich.progress import track
 from rich.text import Text
 
 from cw.cli.groups import HelpfulGroup
-from cw.drawing.terminal import DIM, WALL, color
+from cw.drawing import DIM, TERMINAL_WALL, color
 from cw.errors import UsageError
 from cw.games.registry import AnyMapMaker, load_map_maker
 from cw.games.rules import Json
@@ -210,7 +210,7 @@ def show(maker: AnyMapMaker, file: Path, svg: Path | None, png: Path | None) -> 
 def map_in_letters(lines: Sequence[str]) -> Text:
     """Draw a map from its characters: walls, energy, and the letters of the starts."""
     text = Text("\n".join(lines), no_wrap=True)
-    styles = {"#": f"white on {WALL}", "*": "bold yellow", ".": DIM}
+    styles = {"#": f"white on {TERMINAL_WALL}", "*": "bold yellow", ".": DIM}
     for place, sign in enumerate(text.plain):
         if sign != "\n":
             text.stylize(styles.get(sign) or color(ord(sign) - ord("A")), place, place + 1)

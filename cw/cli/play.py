@@ -20,8 +20,6 @@ from cw.cli.output.results import Played
 from cw.cli.output.stderr import Stderr
 from cw.errors import Failure
 from cw.games.registry import load_game, load_strategies
-from cw.matches.processes.series import play_at_once, series
-from cw.matches.processes.worker import Job
 from cw.matches.progress import OnTurn
 from cw.matches.run import OnLaunch, check_number, run_match
 from cw.matches.spec import (
@@ -32,7 +30,9 @@ from cw.matches.spec import (
     SandboxPolicy,
     Secrets,
 )
-from cw.replays import document as replay
+from cw.matches.worker import Job
+from cw.matches.workers import play_at_once, series
+from cw.replays import document
 from cw.replays.outputs import Output, write_outputs
 
 PACE = 0.25
@@ -242,7 +242,7 @@ def write_replay(result: MatchResult, out: Path | None, number: int | None) -> P
         file = out / f"{game}-{seed}{count}.json.gz"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(replay.encode(result.replay, packed=file.suffix == ".gz"))
+        file.write_bytes(document.encode(result.replay, packed=file.suffix == ".gz"))
         write_outputs(file, list(map(Output, result.stderr, result.stderr_turns)))
     except OSError as error:
         raise Failure(f"{file} cannot be written: {error.strerror}") from None

@@ -16,15 +16,14 @@ from cw.errors import Failure, UsageError
 from cw.files import make_folder
 from cw.games.registry import load_play_options
 from cw.matches.spec import Isolation, SandboxPolicy
-from cw.server.addresses import addresses_in_networks
-from cw.server.names import LOCAL_NAMES, HostNames
+from cw.server.names import LOCAL_NAMES, HostNames, addresses_in_networks
 from cw.server.session import GITHUB, SHORT
 from cw.server.settings import read_origin
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run
 from cw.web import create_app
-from cw.web.championship.championship_routes import championship_around
-from cw.web.live.live_matches import LiveMatches
+from cw.web.championship import championship_around
+from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 
 REPLAYS: Final = Path("replays")

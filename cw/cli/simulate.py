@@ -12,14 +12,14 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from cw.arena.bot_names import numbered
+from cw.arena.bots import numbered
 from cw.cli.options import OPTION, read_option
 from cw.cli.output.match_lines import write_each
 from cw.cli.output.results import Played, print_match
 from cw.cli.output.series_table import print_series
 from cw.games.rules import Json
 from cw.matches.simulate import named, series, simulate_all
-from cw.matches.tally import tallies
+from cw.matches.verdict import tallies
 
 
 @click.command("simulate")

@@ -12,10 +12,10 @@ from cw.cli.options import SANDBOX
 from cw.kits import LANGUAGES
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.wsgi import address_of, listen, serve
-from cw.web.live.live_matches import LiveMatches
-from cw.web.workshop.app import create_workshop
-from cw.web.workshop.gate import Gate
-from cw.web.workshop.own_desk import OwnDesk
+from cw.web.live_matches import LiveMatches
+from cw.web.workshop import OwnDesk
+from cw.web.workshop_app import create_workshop
+from cw.web.workshop_routes import Gate
 from cw.workshop.project import USUAL, open_project
 
 REPLAYS: Final = Path("replays")

@@ -1,8 +1,7 @@
 """The games as PettingZoo and Gymnasium environments, for reinforcement learning."""
 
 try:
-    from cw.envs.environments import AgentEnv, TurnEnv, aec_env, parallel_env
-    from cw.envs.solo import SoloEnv, gym_env
+    from cw.envs.environments import AgentEnv, SoloEnv, TurnEnv, aec_env, gym_env, parallel_env
 except ModuleNotFoundError as error:
     if error.name not in ("gymnasium", "pettingzoo"):
         raise

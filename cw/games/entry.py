@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Final
+from random import Random
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from cw.games.codec import Conduct, Game, default_codec
+from cw.games.rules import Json, Player, Strategy
+from cw.games.wire import Credits
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +134,108 @@ def files_of(entry: GameEntry) -> Path | None:
     spec = None if entry.folder is None else find_spec(entry.folder)
     places = None if spec is None else spec.submodule_search_locations
     return None if places is None else Path(next(iter(places)))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMatch:
+    """A match as recorded in a file of a game's own format, unverified."""
+
+    date: str
+    seed: int
+    options: Mapping[str, Json]
+    """The options with which the recorded match starts."""
+    names: Sequence[str]
+    """The bots' names, in the order of slots."""
+    credits: Credits
+    start: Json
+    """The document of the first state."""
+    actions: Sequence[Mapping[str, Json]]
+    """The actions and faults of every turn, as the game's codec reads them."""
+    recorded: Json
+    """What the game's exporter writes for this match if the file is correct; members of its first
+    two levels may be missing.
+    """
+
+
+class ShortActions(NamedTuple):
+    """The actions of a turn in two parts, because each compresses better separately."""
+
+    units: Mapping[str, Json]
+    """By player: the units that act, or the whole action if it cannot be shortened."""
+    ways: Mapping[str, Json]
+    """By player: what these units do; missing for a player whose action was not shortened."""
+
+
+class Shorthand(Protocol):
+    """What need not be stored of a turn because it follows from the previous frame.
+
+    Archives depend on it for ever, so it is not part of the rules, which may change.
+    """
+
+    def shorten(self, frame: Json, actions: Mapping[str, Json]) -> ShortActions:
+        """Return the shortened actions of a turn that starts with a frame."""
+
+    def lengthen(self, frame: Json, short: ShortActions) -> dict[str, Json]:
+        """Return the actions restored to full length."""
+
+    def expected(self, frame: Json, actions: Mapping[str, Json]) -> Json:
+        """Return the frame after a turn in which only the ordered actions take effect.
+
+        Replays store the difference from the real frame: a good guess makes a short replay, and a
+        bad one is no error.
+        """
+
+
+Moves: TypeAlias = Callable[[Any, Player], Sequence[Json]]
+"""Returns the documents of all actions open to a player in a state."""
+
+
+Words: TypeAlias = Callable[[Json], str]
+"""Returns a short name for an action's document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option of the game, and the values that people may choose."""
+
+    option: str
+    words: str
+    """Its description for people."""
+    values: Sequence[Json]
+    """The allowed values, the default first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayOptions:
+    """The choices for a match that a server plays."""
+
+    strategies: Sequence[str]
+    """The built-in strategies that take seats if nothing else is chosen, in turn.
+
+    They fill as many seats as the game needs, or one each if more are listed.
+    """
+    most_players: int = 2
+    choices: Sequence[Choice] = ()
+    moves: Moves | None = None
+    """For a game with manual play."""
+    words: Words | None = None
+    """The actions' names on pages; None shows their documents."""
+    measured: Mapping[str, Json] = field(default_factory=dict)
+    """Options of the matches in which the strength of strategies is measured.
+
+    They make matches of two strategies differ if the game does not start at random.
+    """
+
+
+class LateStrategy:
+    """Defers loading a strategy's libraries, which listing its name does not need."""
+
+    def __init__(self, where: str, words: str) -> None:
+        """Store the place of its class, `module:name`, and its description."""
+        self.where = where
+        self.__doc__ = words
+
+    def __call__(self, player: Player, rng: Random) -> Strategy[Any, Any]:
+        """Load the strategy and seat it; `rng` makes all its random choices."""
+        strategy: Strategy[Any, Any] = resolve_name(self.where)(player, rng)
+        return strategy

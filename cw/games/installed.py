@@ -16,8 +16,7 @@ from cw.errors import ArenaError, UsageError, short
 from cw.extensions import extensions, source_of
 from cw.games.codec import Game
 from cw.games.endings import Endings
-from cw.games.entry import GameEntry, game_of
-from cw.games.play_options import PlayOptions
+from cw.games.entry import GameEntry, PlayOptions, game_of
 from cw.time_limit import Begun
 
 if TYPE_CHECKING:

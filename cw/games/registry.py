@@ -21,13 +21,10 @@ if TYPE_CHECKING:
     # Libraries that draw or compute are loaded with the part that needs them.
     from rich.text import Text
 
-    from cw.drawing.scenes import Picture
-    from cw.games.checks import Admission, Checks
-    from cw.games.own_format import OwnMatch
-    from cw.games.play_options import PlayOptions
-    from cw.games.shorthand import Shorthand
+    from cw.drawing import Picture
+    from cw.games.entry import OwnMatch, PlayOptions, Shorthand
     from cw.games.spaces import Spaces
-    from cw.games.wire import BotContext, BotHandler, Credits, WireProtocol
+    from cw.games.wire import Admission, BotContext, BotHandler, Checks, Credits, WireProtocol
 
 AnyMapMaker: TypeAlias = MapMaker[Any]
 Strategies: TypeAlias = Mapping[str, StrategyFactory[Any, Any]]
@@ -120,7 +117,7 @@ def load_protocol(name: str) -> WireProtocol:
     """Load the wire protocol of a game: its own, or the default one."""
     where = game_entry(name).protocol
     if where is None:
-        default = resolve_name("cw.games.defaults.protocol:DefaultProtocol")
+        default = resolve_name("cw.games.defaults:DefaultProtocol")
         return cast("WireProtocol", default(load_game(name), load_play_options(name).moves))
     return cast("WireProtocol", resolve_name(where)())
 
@@ -139,7 +136,7 @@ def load_bot_handler(name: str, context: BotContext) -> BotHandler:
     codec = load_game(name).codec
     if not isinstance(codec, DefaultCodec):
         raise UsageError(f"bots of {name} cannot be served: its codec does not read views")
-    default = resolve_name("cw.games.defaults.bot_server:DefaultBotHandler")
+    default = resolve_name("cw.games.defaults:DefaultBotHandler")
     return cast("BotHandler", default(context, codec))
 
 
@@ -150,7 +147,7 @@ def load_checks(name: str) -> Checks:
         return cast("Checks", resolve_name(entry.checks)())
     if not entry.has_checks:
         raise UsageError(f"there are no checks for the bots of {name}")
-    default = resolve_name("cw.games.defaults.checks:DefaultChecks")
+    default = resolve_name("cw.games.defaults:DefaultChecks")
     moves = load_play_options(name).moves
     return cast("Checks", default(load_game(name), list(load_strategies(name)), moves))
 
@@ -165,7 +162,7 @@ def load_play_options(name: str) -> PlayOptions:
     """Load the play options of a game."""
     where = game_entry(name).play_options
     if where is None:
-        default = resolve_name("cw.games.defaults.play_options:default_play_options")
+        default = resolve_name("cw.games.defaults:default_play_options")
         return cast("PlayOptions", default(load_game(name), list(load_strategies(name))))
     return cast("PlayOptions", resolve_name(where))
 
@@ -182,9 +179,9 @@ def load_picture(name: str) -> Picture[Any]:
     if entry.picture is not None:
         return cast("Picture[Any]", resolve_name(entry.picture))
     if entry.terminal is not None:
-        on_terminal = resolve_name("cw.games.defaults.text:terminal_picture")
+        on_terminal = resolve_name("cw.games.defaults:terminal_picture")
         return cast("Picture[Any]", on_terminal(name, resolve_name(entry.terminal)))
-    return cast("Picture[Any]", resolve_name("cw.games.defaults.text:text_picture")(name))
+    return cast("Picture[Any]", resolve_name("cw.games.defaults:text_picture")(name))
 
 
 def load_terminal(name: str) -> DrawInTerminal:
@@ -194,7 +191,7 @@ def load_terminal(name: str) -> DrawInTerminal:
     """
     entry = game_entries().get(name)
     where = None if entry is None else entry.terminal
-    return cast("DrawInTerminal", resolve_name(where or "cw.games.defaults.text:draw_in_terminal"))
+    return cast("DrawInTerminal", resolve_name(where or "cw.games.defaults:draw_in_terminal"))
 
 
 def load_spaces(name: str) -> Spaces[Any, Any, Any] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
-from cw.drawing.shapes import Sheet
+from cw.drawing import Sheet
 from cw.errors import FaultKind, ProtocolError, UsageError, choices, short
 
 Player: TypeAlias = int | str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -300,3 +300,115 @@ class Credits:
 def as_it_is(reply: Reply) -> Reply:
     """Return a reply unchanged."""
     return reply
+
+
+SERVER_ERROR: Final = "server_error"
+"""The cause of a fault whose reply has a status of 500 or more: the bot's own code failed."""
+
+LONGEST: Final = 300
+"""Characters of a reply quoted in a message."""
+
+CUT: Final = "..."
+
+
+def status_fault(reply: Reply, expected: int = 200) -> Fault:
+    """Return the fault of a reply whose status is not the expected one.
+
+    Its note is the body, if that is plain text: bot kits answer an exception with status 500 and
+    the exception, its message, the file and the line.
+
+    >>> status_fault(Reply(b"KeyError: 7 (bot.py, line 12)", 500)).sentence
+    'HTTP status 500, expected 200: KeyError: 7 (bot.py, line 12)'
+    """
+    cause = SERVER_ERROR if reply.status >= 500 else ""
+    detail = f"HTTP status {reply.status}, expected {expected}"
+    note = "" if reply.status < 400 else plain_text(reply.body)
+    return Fault("malformed", detail, cause, note=note)
+
+
+def plain_text(body: bytes) -> str:
+    """Return a body on one line, shortened; "" for an HTML page, which tells its author nothing."""
+    text = body[: 4 * LONGEST].decode(errors="replace")
+    printable = "".join(sign if sign.isprintable() else " " for sign in text)
+    line = " ".join(printable.split())
+    if line.startswith("<"):
+        return ""
+    return line if len(line) <= LONGEST else line[: LONGEST - len(CUT)] + CUT
+
+
+class CheckReport(Protocol):
+    """Receives the steps of a check one by one."""
+
+    def step(self, name: str, problem: Fault | str | None, fix: str) -> bool:
+        """Record a step and its problem, None for success; return whether it passed.
+
+        May raise instead of returning False, which stops the check.
+        """
+
+    def warn(self, name: str, problem: Fault | str | None, fix: str) -> None:
+        """Record a step that fails no bot: good bots pass it, but the rules do not require it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Matches that a bot under check must play without a fault."""
+
+    name: str
+    options: Mapping[str, Json]
+    opponents: Sequence[str]
+    """Built-in strategies."""
+    start: Json = None
+    """A recorded state to start from instead of a new game."""
+    seats: Sequence[int] = (0, -1)
+    """The bot's seats, one match for each: first, then last."""
+    turns: int | None = None
+    """Number of turns after which a match is stopped; None plays it to its end."""
+    note: str = ""
+    """What a fault means if it does not fail the bot; "" if it does."""
+    by_contest: bool = False
+    """Whether a check for a contest plays with the contest's options instead."""
+
+
+class Checks(Protocol):
+    """The checks that a bot of a game passes before it may play."""
+
+    trials: Sequence[Trial]
+
+    def steps(self, transport: Transport) -> int:
+        """Return how many steps `probe` reports for a correct bot reached over `transport`."""
+
+    async def probe(self, referee: Referee, player: Player, report: CheckReport) -> None:
+        """Send a bot one request after another, and report each step."""
+
+
+class Admission(Protocol):
+    """The checks of a web service before it may play on a site."""
+
+    async def health(self, referee: Referee, player: Player, report: CheckReport) -> bool:
+        """Request its health alone; return whether it is healthy."""
+
+    async def protocol(self, referee: Referee, player: Player, report: CheckReport) -> None:
+        """Check whether it speaks the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """The result of asking a bot whether it is ready to play."""
+
+    request: str
+    """The request, such as `GET /bot`."""
+    passed: Sequence[str]
+    """The steps that passed, in order, each as a sentence."""
+    failed: str = ""
+    """The problem, or ""; it ends with a question that the rules answer."""
+    fault: Fault | None = None
+    reply: Reply | None = None
+    """None if no reply arrived."""
+
+
+@runtime_checkable
+class ReadyChecks(Checks, Protocol):
+    """The checks of a game that asks all bots whether they are ready before it starts."""
+
+    async def ready(self, referee: Referee) -> Mapping[Player, Readiness]:
+        """Ask all bots at once whether they are ready."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -20,7 +21,10 @@ from cw.errors import Failure, UsageError, short
 from cw.files import make_folder
 from cw.games.rules import Json
 from cw.line_files import alone, append_line, mend
-from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.run import OnLaunch
+from cw.matches.spec import MatchResult, MatchSpec, Secrets
+from cw.matches.worker import Job
+from cw.matches.workers import Workers, at_once
 
 LONGEST_LINE: Final = 1 << 20
 """Bytes of a line: a match of a thousand bots, with their ranks and faults, needs far less."""
@@ -177,3 +181,56 @@ def match_in(file: Path, number: int, text: bytes) -> MatchLine:
         return documents.decode(text, MatchLine)
     except msgspec.DecodeError as error:
         raise UsageError(f"{file} line {number} is not a match: {error}") from None
+
+
+Save: TypeAlias = Callable[[MatchSpec, MatchResult], None]
+"""Stores something of a finished match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Players:
+    """A pool of processes that play several matches at the same time."""
+
+    jobs: int
+    on_launch: OnLaunch
+    workers: Workers = field(default_factory=Workers)
+
+    async def play(
+        self,
+        specs: Iterable[MatchSpec],
+        secrets: Secrets,
+        journal: Journal,
+        save: Save = lambda *_: None,
+    ) -> AsyncGenerator[MatchLine, None]:
+        """Play the matches that a journal does not hold; yield each, in order.
+
+        `save` is called on a thread, before a match is recorded.
+        """
+        asked: dict[int, MatchSpec] = {}
+
+        def jobs() -> Iterator[Job]:
+            for spec in specs:
+                if spec.id not in journal.lines:
+                    asked[len(asked)] = spec
+                    yield Job(spec, {name: dict(values) for name, values in secrets.items()})
+
+        def keep(number: int, result: MatchResult) -> MatchLine:
+            save(asked[number], result)
+            line = line_of(asked[number], result)
+            journal.add(line)
+            return line
+
+        finished = at_once(self.workers, jobs(), self.jobs, keep, self.on_launch)
+        async with aclosing(finished):
+            async for line in finished:
+                yield line
+
+
+@asynccontextmanager
+async def players(jobs: int, on_launch: OnLaunch) -> AsyncIterator[Players]:
+    """Yield a pool of players; stop all its processes after the block, even when cancelled."""
+    playing = Players(jobs, on_launch)
+    try:
+        yield playing
+    finally:
+        await playing.workers.close()

@@ -9,8 +9,8 @@ from typing import Final, get_args
 from cw.errors import UsageError, choices
 from cw.league.contests import Championship, Contest, FreeForAll, Knockout, League, TableFormat
 from cw.league.groups import check_groups, draw_groups
-from cw.league.ladder.contest import LADDER, Ladder
-from cw.league.ladder.contest import USUAL_ROUNDS as ROUNDS_OF_A_LADDER
+from cw.league.ladder import LADDER, Ladder
+from cw.league.ladder import USUAL_ROUNDS as ROUNDS_OF_A_LADDER
 from cw.league.line_ups import FREE_FOR_ALL, USUAL_ROUNDS
 
 FORMATS: Final[tuple[str, ...]] = (

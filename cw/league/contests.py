@@ -23,7 +23,7 @@ from cw.league.bracket import (
     unknown_legs,
 )
 from cw.league.fixtures import Results, Round
-from cw.league.groups import check_groups
+from cw.league.groups import ADVANCING, StageTable, check_groups, count_rests, played, stage_table
 from cw.league.line_ups import FREE_FOR_ALL, check_line_ups, free_for_all
 from cw.league.schedule import (
     check_teams,
@@ -32,7 +32,6 @@ from cw.league.schedule import (
     round_robin,
     swiss,
 )
-from cw.league.stage_tables import ADVANCING, StageTable, count_rests, played, stage_table
 from cw.league.standings import (
     NO_RESTS,
     Order,

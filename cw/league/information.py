@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cw.league.statistics.glicko2 import BEGINNER, SCALE, Rating, result
+from cw.league.glicko2 import BEGINNER, SCALE, Rating, result
 
 DOUBT: Final = 700.0
 """The deviation of a bot before its first match, in points: bots differ more than people do."""

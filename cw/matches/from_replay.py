@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from cw import documents
-from cw.errors import ArenaError, ProtocolError
-from cw.games.registry import load_game
+from cw.errors import ArenaError, ProtocolError, UsageError
+from cw.games.codec import Game
+from cw.games.registry import load_game, load_protocol
 from cw.games.rules import Json, Player
+from cw.matches.run import check_number
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.matches.verdict import leaders, tie_breaks, verdict
-from cw.replays import document as replay
+from cw.replays import document as replays_document
+from cw.replays.document import Document, states
 
 Numbers: TypeAlias = dict[str, int | float] | list[int | float]
 """A number for each player, by name or in seat order."""
@@ -31,7 +37,7 @@ class Ended(msgspec.Struct, frozen=True):
     final_scores: Numbers = {}
 
 
-def verdict_of(document: replay.Document) -> str | None:
+def verdict_of(document: replays_document.Document) -> str | None:
     """Return who won a recorded match, how and in which turn; None if it has no outcome.
 
     Raises UsageError for an unknown game, and ProtocolError if the result cannot be read.
@@ -46,7 +52,7 @@ def verdict_of(document: replay.Document) -> str | None:
     return verdict(spec, result)
 
 
-def spec_of(document: replay.Document) -> MatchSpec:
+def spec_of(document: replays_document.Document) -> MatchSpec:
     """Return the specification of a match, as far as a sentence about it needs one."""
     bots = [{"name": seat["name"], "kind": "human", "target": ""} for seat in document["players"]]
     return MatchSpec.from_json(
@@ -54,7 +60,7 @@ def spec_of(document: replay.Document) -> MatchSpec:
     )
 
 
-def result_of(document: replay.Document, outcome: Json) -> MatchResult:
+def result_of(document: replays_document.Document, outcome: Json) -> MatchResult:
     """Return the result of a match; raise ProtocolError if its outcome cannot be read."""
     try:
         ended = documents.convert(outcome, Ended)
@@ -89,11 +95,71 @@ def in_seats(numbers: Numbers, players: Sequence[str]) -> list[int | float | Non
     return [named.get(player) for player in players]
 
 
-def figures_of(document: replay.Document) -> dict[str, tuple[Any, ...]]:
+def figures_of(document: replays_document.Document) -> dict[str, tuple[Any, ...]]:
     """Return what the game compares when scores are equal; empty if its rules cannot tell."""
     players = [seat["player"] for seat in document["players"]]
     try:
-        (last,) = deque(replay.states(load_game(document["game"]), document), maxlen=1)
+        (last,) = deque(replays_document.states(load_game(document["game"]), document), maxlen=1)
         return tie_breaks(document["game"], last, players)
     except (ArenaError, KeyError):
         return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What a match needs to begin at a turn of another one."""
+
+    game: str
+    options: dict[str, Json]
+    """Options of the rules; those of the protocol are set by each match."""
+    players: tuple[Player, ...]
+    """The players in seat order, as the game names them."""
+    start: Json
+    """The document of the state."""
+
+    def begin(self, spec: MatchSpec) -> MatchSpec:
+        """Return a match between the same bots that begins here."""
+        begun = {"options": self.options, "start": self.start, "players": self.players}
+        return replace(spec, **begun)
+
+
+def position_of(document: Document, turn: int) -> Position:
+    """Return the position in a replay after `turn` turns.
+
+    Raises UsageError if the replay has other rules or too many players, and if the turn is out of
+    range or ends the match.
+    """
+    game = continuable(document)
+    last = len(document["turns"])
+    if not 0 <= turn <= last:
+        raise UsageError(f"turn must be a number from 0 to {last}, not {turn}")
+    foreign = load_protocol(game.name).options
+    return Position(
+        game.name,
+        {key: value for key, value in document["options"].items() if key not in foreign},
+        tuple(seat["player"] for seat in document["players"]),
+        state_after(game, document, turn),
+    )
+
+
+def continuable(document: Document) -> Game:
+    """Return the game of a replay; raise UsageError if it had other rules, or too many players."""
+    game = load_game(document["game"])
+    if document["rules"] != game.version:
+        raise UsageError(
+            f"the match was played with version {document['rules']} of the rules; this is version"
+            f" {game.version}"
+        )
+    check_number(game.name, game.rules.seats, len(document["players"]))
+    return game
+
+
+def state_after(game: Game, document: Document, turn: int) -> Json:
+    """Return the document of the state after `turn` turns; raise UsageError if that is the end."""
+    try:
+        state = next(islice(states(game, document), turn, None))
+    except RecursionError:
+        raise UsageError("the replay is nested too deeply") from None
+    if game.rules.outcome(state) is not None:
+        raise UsageError(f"the match is over in turn {turn}: play on from an earlier one")
+    return game.codec.state_to_json(state)

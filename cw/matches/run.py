@@ -18,10 +18,16 @@ from cw.arena.launch import LaunchPolicy, warn_of, with_secrets
 from cw.arena.referee import MatchRecord, MatchReferee
 from cw.arena.sandbox import Sandbox
 from cw.arena.seats import Seat
-from cw.arena.seats.heard import Hear, HeardSeat
-from cw.arena.seats.human import HumanSeat
 from cw.arena.seats.opening import SeatContext, open_seat
-from cw.arena.seats.wrappers import ImpatientSeat, Meter, MeteredSeat, PacedSeat
+from cw.arena.seats.wrappers import (
+    Hear,
+    HeardSeat,
+    HumanSeat,
+    ImpatientSeat,
+    Meter,
+    MeteredSeat,
+    PacedSeat,
+)
 from cw.arena.transports.sockets import Reachable
 from cw.errors import ProtocolError, UsageError, short
 from cw.games.codec import Game, is_fault

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from random import Random
+from statistics import median
 from time import perf_counter
 from typing import Any
 
 import msgspec
 
 from cw.arena.bots import BotSpec
-from cw.games.registry import load_game, load_strategy
+from cw.errors import UsageError
+from cw.games.registry import load_game, load_play_options, load_strategy
 from cw.games.rules import Json, Outcome, Player
+from cw.league.tests import Interval, wilson
 from cw.matches.run import check_number
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.matches.verdict import tie_breaks
@@ -121,3 +126,69 @@ def named(spec: MatchSpec, names: Sequence[str]) -> MatchSpec:
 def winner_of(spec: MatchSpec, result: MatchResult) -> int | None:
     """Return the number of the winning strategy in its series, or None."""
     return None if result.winner is None else int(spec.bots[result.winner].name)
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """The record of a strategy against another one."""
+
+    strategy: str
+    opponent: str
+    games: int
+    wins: int
+    median_seconds: float
+    """The response time of the strategy, not of its opponent."""
+    longest_seconds: float
+
+    @property
+    def win_rate(self) -> float:
+        """The share of matches won, from 0 to 1."""
+        return self.wins / self.games
+
+    @property
+    def interval(self) -> Interval:
+        """The Wilson interval of the win rate, for 95 %."""
+        return wilson(self.wins, self.games)
+
+
+def ladder(strategies: Sequence[str]) -> list[tuple[str, str]]:
+    """Pair each strategy with the one before it, which it should beat, and with the first one."""
+    steps = [(stronger, weaker) for weaker, stronger in pairwise(strategies)]
+    return steps + [(name, strategies[0]) for name in strategies[2:]]
+
+
+def measure(
+    game: str, pairs: Iterable[tuple[str, str]], games: int, seed: int, jobs: int
+) -> Iterator[Strength]:
+    """Play `games` matches of each pair on `jobs` processes; yield the figures of each pair.
+
+    Raises UsageError for an odd number of matches: the seats could not be swapped.
+    """
+    if games < 2 or games % 2:
+        raise UsageError(f"the number of matches must be even and at least 2, not {games}")
+    options = load_play_options(game).measured
+    with ProcessPoolExecutor(jobs) as processes:
+        for pair in pairs:
+            specs = list(series(game, pair, games, seed, options))
+            yield summary(pair, specs, list(processes.map(simulate, specs)))
+
+
+def summary(
+    pair: tuple[str, str], specs: Sequence[MatchSpec], results: Sequence[MatchResult]
+) -> Strength:
+    """Summarise the matches of a pair."""
+    played = list(zip(specs, results, strict=True))
+    seats = [[bot.name for bot in spec.bots].index("0") for spec in specs]
+    seconds = [
+        second
+        for seat, result in zip(seats, results, strict=True)
+        for second in result.seconds[seat]
+    ]
+    return Strength(
+        strategy=pair[0],
+        opponent=pair[1],
+        games=len(played),
+        wins=sum(winner_of(spec, result) == 0 for spec, result in played),
+        median_seconds=median(seconds),
+        longest_seconds=max(seconds),
+    )

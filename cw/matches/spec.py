@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from cw import documents
-from cw.arena.bot_settings import SECRET_SETTINGS
-from cw.arena.bots import BotSpec
+from cw.arena.bots import SECRET_SETTINGS, BotSpec
 from cw.errors import FaultKind, ProtocolError
 from cw.games.rules import Json, Player
 

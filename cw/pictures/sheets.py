@@ -8,11 +8,20 @@ from itertools import islice
 from math import ceil
 from typing import Any, Final
 
-from cw.drawing.palette import letter_of, mark_of
-from cw.drawing.scenes import MARGIN, Scene
-from cw.drawing.shapes import Circle, Part, Rectangle, Shape, Sheet, Text
+from cw.drawing import (
+    MARGIN,
+    Circle,
+    Part,
+    Rectangle,
+    Scene,
+    Shape,
+    Sheet,
+    Text,
+    letter_of,
+    mark_of,
+)
 from cw.errors import UsageError
-from cw.pictures.fonts import fitted, printable, width_of
+from cw.pictures.raster import fitted, printable, width_of
 
 MOVING: Final = (600, 48)
 """The longer side of a board in an animation, and the maximum cell size, in pixels."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from cw.drawing.shapes import Circle, Part, Point, Polygon, Rectangle, Shape, Sheet, Stroke, Text
+from cw.drawing import Circle, Part, Point, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 
 BASELINE: Final = 0.355
 """The distance from the middle of capitals to the baseline, as a share of the font size."""

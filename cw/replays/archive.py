@@ -14,9 +14,9 @@ import msgspec
 
 from cw import documents
 from cw.errors import ArenaError, ProtocolError, UsageError
+from cw.games.entry import ShortActions, Shorthand
 from cw.games.registry import game_entry, load_exporter, load_game, load_shorthand
 from cw.games.rules import Json
-from cw.games.shorthand import ShortActions, Shorthand
 from cw.games.wire import Credits
 from cw.replays.document import (
     Document,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -14,11 +15,74 @@ from cw import documents
 from cw.arena.bots import without_folder
 from cw.arena.referee import MatchRecord
 from cw.errors import FaultKind, ProtocolError
-from cw.games.codec import Game
+from cw.games.codec import Game, numbered_name
+from cw.games.registry import load_game
 from cw.games.rules import Fault, Json, Player
-from cw.games.wire import DEEPEST, is_deep
-from cw.replays.columns import from_columns, to_columns
+from cw.games.wire import CONTAINERS, DEEPEST, is_deep
 from cw.replays.json_diff import difference, patched
+
+COLUMNS: Final = "@"
+"""The only key of a table."""
+
+LONGEST_NAME: Final = 64
+"""Maximum characters of a column's name, since it is repeated in every object of the table."""
+
+
+def to_columns(document: Json) -> Json:
+    """Return a document with its lists of similar objects as tables; None if it has a key `@`.
+
+    >>> to_columns([{"row": 1, "col": 2}, {"row": 3, "col": 4}])
+    {'@': {'row': [1, 3], 'col': [2, 4]}}
+    """
+    try:
+        return _to_columns(document)
+    except ProtocolError:
+        return None
+
+
+def _to_columns(document: Json) -> Json:
+    if isinstance(document, dict):
+        if COLUMNS in document:
+            raise ProtocolError(f"the document has a member {COLUMNS!r} of its own")
+        return {key: _to_columns(value) for key, value in document.items()}
+    if not isinstance(document, list):
+        return document
+    if len(document) > 1 and all(isinstance(item, dict) and item for item in document):
+        keys = list(document[0])
+        if all(map(is_name, keys)) and all(list(item) == keys for item in document):
+            return {COLUMNS: {key: [_to_columns(item[key]) for item in document] for key in keys}}
+    return [_to_columns(item) for item in document]
+
+
+def from_columns(document: Json) -> Json:
+    """Return a document with its tables turned back into lists of objects.
+
+    Raises ProtocolError for an invalid table.
+    """
+    if isinstance(document, list):
+        # Columns hold thousands of numbers, which are passed on without a call for each.
+        return [from_columns(item) if isinstance(item, CONTAINERS) else item for item in document]
+    if not isinstance(document, dict):
+        return document
+    if set(document) != {COLUMNS}:
+        return {key: from_columns(value) for key, value in document.items()}
+    columns = document[COLUMNS]
+    if not isinstance(columns, dict) or not all(
+        isinstance(item, list) for item in columns.values()
+    ):
+        raise ProtocolError("a table must be an object of lists")
+    if not all(map(is_name, columns)):
+        raise ProtocolError(f"the names of columns must have at most {LONGEST_NAME} characters")
+    if len({len(item) for item in columns.values()}) != 1:
+        raise ProtocolError("the columns of a table must be equally long")
+    rows = zip(*(from_columns(column) for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def is_name(key: str) -> bool:
+    """Return whether a key can be the name of a column."""
+    return key != COLUMNS and len(key) <= LONGEST_NAME
+
 
 VERSION: Final = 1
 LARGEST: Final = 256 * 1024 * 1024
@@ -295,3 +359,80 @@ def states(game: Game, document: Document) -> Iterator[Any]:
     for turn in document["turns"]:
         state = game.rules.step(state, game.codec.actions_from_json(state, turn["actions"]))
         yield state
+
+
+def public_replay(
+    document: Document, names: Sequence[str], readers: Collection[str] = ()
+) -> Document:
+    """Return a replay without addresses, latencies and fault messages, its hash recomputed.
+
+    The messages may name a host; those entitled to them read them on the page of the match.
+    `readers` are the players it is made for, as keys of actions: messages about themselves stay.
+    """
+    players = [
+        {**player, "bot": name} for player, name in zip(document["players"], names, strict=True)
+    ]
+    turns = [public_turn(turn, readers) for turn in document["turns"]]
+    faults = [public_fault(fault, readers) for fault in document["faults"]]
+    public = {**document, "players": players, "turns": turns, "faults": faults}
+    if any(map(frame_tells, document["turns"])):
+        public["turns"] = redrawn(public)
+    return {**public, "hash": digest(public)}
+
+
+def numbered_replay(document: Document) -> Document:
+    """Return a replay with numbers for player names; its hash is not recomputed."""
+    numbered = load_game(document["game"]).conduct.numbered
+    players = [
+        {**player, "name": numbered_name(player["player"])} for player in document["players"]
+    ]
+    seen = {key: numbered(document[key]) for key in ("start", "frame") if document[key] is not None}
+    return {**document, "players": players, **seen}
+
+
+def public_turn(turn: Mapping[str, Any], readers: Collection[str] = ()) -> dict[str, Any]:
+    """Return a turn without latencies and fault messages; its frame is unchanged."""
+    return {
+        **turn,
+        "actions": without_sentences(turn["actions"], readers),
+        "ms": {player: ms for player, ms in turn["ms"].items() if player in readers},
+    }
+
+
+def public_fault(fault: Mapping[str, Any], readers: Collection[str] = ()) -> dict[str, Any]:
+    """Return a fault without its message."""
+    return dict(fault) if str(fault["player"]) in readers else {**fault, "detail": ""}
+
+
+def frame_tells(turn: Mapping[str, Any]) -> bool:
+    """Return whether the frame of a turn contains the message of one of its faults."""
+    sentences = [
+        action["error"]
+        for action in turn["actions"].values()
+        if is_fault(action) and action.get("error")
+    ]
+    frame = msgspec.json.encode(turn.get("frame")) if sentences else b""
+    return any(msgspec.json.encode(sentence) in frame for sentence in sentences)
+
+
+def redrawn(document: Document) -> list[dict[str, Any]]:
+    """Return the turns of a replay with frames recomputed by the rules."""
+    game = load_game(document["game"])
+    frames = [frame_of(game, state) for state in states(game, document)]
+    changes = [difference(before, after) for before, after in pairwise(frames)]
+    return [
+        {**turn, "frame": change} for turn, change in zip(document["turns"], changes, strict=True)
+    ]
+
+
+def without_sentences(actions: Mapping[str, Any], readers: Collection[str]) -> dict[str, Any]:
+    """Return a turn's actions; faults lose their message unless their player is a reader."""
+    return {
+        player: {"fault": action["fault"]} if is_fault(action) and player not in readers else action
+        for player, action in actions.items()
+    }
+
+
+def is_fault(action: Any) -> bool:
+    """Return whether the document of an action is a fault."""
+    return isinstance(action, dict) and "fault" in action

@@ -16,7 +16,7 @@ from cw.errors import Failure
 from cw.games.codec import is_fault
 from cw.games.registry import load_game, load_spaces
 from cw.games.rules import Json
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.document import Document
 from cw.replays.own_formats import decode
 
@@ -46,7 +46,7 @@ class LoadedReplay:
     @cached_property
     def frames(self) -> list[Json]:
         """What the referee saw: the start, then the position after each turn."""
-        return list(replay.frames(self.document))
+        return list(replays_document.frames(self.document))
 
     @property
     def actions(self) -> list[dict[str, Json]]:
@@ -105,7 +105,7 @@ class LoadedReplay:
         spaces = load_spaces(self.game)
         if spaces is not None:
             game = load_game(self.game)
-            states = list(replay.states(game, self.document))
+            states = list(replays_document.states(game, self.document))
             arrays["observations"] = np.stack(
                 [
                     np.stack(
@@ -140,7 +140,7 @@ def read_replay(path: str | Path) -> LoadedReplay:
     """Read a file like `cw.replays.load`."""
     try:
         with Path(path).open("rb") as source:
-            data = source.read(replay.LARGEST)
+            data = source.read(replays_document.LARGEST)
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror}") from None
     return LoadedReplay(decode(data).document)

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from cw.errors import ArenaError, ProtocolError, short
 from cw.games.codec import Game, is_fault
-from cw.games.own_format import OwnMatch
+from cw.games.entry import OwnMatch
 from cw.games.registry import load_exporter, load_game, load_importers
 from cw.games.rules import Json
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.document import Document, digest, frame_of
 from cw.replays.json_diff import difference
 from cw.replays.verify import as_read, verify
@@ -38,12 +38,12 @@ def decode(data: bytes) -> ReplayFile:
 
     Raises ProtocolError if it is not a replay, or if the rules cannot play it.
     """
-    document = replay.parsed(replay.unpacked(data))
+    document = replays_document.parsed(replays_document.unpacked(data))
     for name, importer in load_importers().items():
         own_match = importer(document)
         if own_match is not None:
             return ReplayFile(played_again(load_game(name), own_match), own_match)
-    return ReplayFile(replay.checked(document))
+    return ReplayFile(replays_document.checked(document))
 
 
 def is_of_a_game(document: Json) -> bool:
@@ -57,7 +57,7 @@ def is_of_a_game(document: Json) -> bool:
 def played_again(game: Game, own_match: OwnMatch) -> Document:
     """Return the arena's replay of a match, with frames and result computed by the rules."""
     outline: Document = {
-        "version": replay.VERSION,
+        "version": replays_document.VERSION,
         "date": own_match.date,
         "rules": game.version,
         "game": game.name,
@@ -69,7 +69,7 @@ def played_again(game: Game, own_match: OwnMatch) -> Document:
         "faults": list(faults_of(own_match)),
     }
     try:
-        states = list(replay.states(game, outline))
+        states = list(replays_document.states(game, outline))
     except ArenaError as error:
         raise ProtocolError(f"the rules of {game.name} refuse this replay: {error}") from None
     frames = [as_read(frame_of(game, state)) for state in states]
@@ -104,10 +104,10 @@ def proven(file: ReplayFile) -> str | None:
     problem = verify(game, file.document)
     if problem is not None or file.own_match is None:
         return problem
-    states = list(replay.states(game, file.document))
+    states = list(replays_document.states(game, file.document))
     # Proven by writing it again: what the exporter makes of the same actions must match the file.
     written = load_exporter(game.name)(file.document, states, file.own_match.credits)
-    return first_difference(file.own_match.recorded, replay.parsed(written))
+    return first_difference(file.own_match.recorded, replays_document.parsed(written))
 
 
 def first_difference(

@@ -16,7 +16,7 @@ from werkzeug.routing import BaseConverter, PathConverter
 
 from cw.assets import asset
 from cw.errors import ArenaError, CapacityError, Failure, QuotaError
-from cw.server import lobby, routes
+from cw.server import rooms, routes
 from cw.server.rooms import CircuitSession, KeepReplay, RoomRegistry
 from cw.server.session import Clock
 from cw.server.settings import LARGEST_REQUEST, ServerSettings
@@ -55,7 +55,7 @@ REFUSALS: Final[Mapping[type[ArenaError], tuple[int, str]]] = {
 class RoomConverter(BaseConverter):
     """The name of a room in a URL."""
 
-    regex = lobby.ROOM
+    regex = rooms.ROOM
 
 
 class TextConverter(PathConverter):
@@ -83,7 +83,7 @@ def create_server(
     if settings.desk:
         app.register_blueprint(routes.routes)
     if settings.rooms:
-        app.register_blueprint(lobby.routes)
+        app.register_blueprint(rooms.routes)
         app.register_blueprint(routes.routes, name="room", url_prefix="/rooms/<room:room>")
     if settings.desk or settings.rooms:
         app.config["ANY_NAME"] = STATUS

@@ -3,20 +3,66 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha256
 from threading import Lock
 from typing import Final, TypeAlias
 
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from werkzeug.wrappers import Response as AnyResponse
+
+from cw.arena.bots import BotSpec
+from cw.arena.referee import MatchRecord
 from cw.errors import CapacityError
-from cw.games.circuit_wars.protocol import milliseconds, status_document
+from cw.games.circuit_wars.protocol import STATUS, milliseconds, status_code, status_document
 from cw.games.circuit_wars.rules import Action, CircuitWars, State
-from cw.replays.document import Document
-from cw.server.played import replay_of_game
+from cw.games.registry import load_game
+from cw.games.rules import Fault, Json
+from cw.replays.document import Document, Recorder, replay_of
 from cw.server.session import Clock, MatchSession, Observation, Session, Snapshot
 from cw.server.settings import ServerSettings
+
+CLIENT: Final = "client"
+"""Placeholder for a team's program, which is unknown."""
+
+
+def replay_of_game(
+    settings: ServerSettings, start: State, snapshot: Snapshot[State, Action]
+) -> Document:
+    """Return the replay of a finished game, in a form that `cw replay verify` accepts."""
+    record = MatchRecord(
+        load_game(CircuitWars.name),
+        {player: BotSpec(team, "exec", CLIENT) for player, team in enumerate(snapshot.teams, 1)},
+        settings.seed,
+        {"size": settings.size, "openings": settings.openings},
+        start=start,
+        state=start,
+    )
+    recorder = Recorder()
+    recorder(record)
+    for turn in snapshot.turns:
+        for player, action in turn.actions.items():
+            if isinstance(action, Fault):
+                record.note(player, action)
+        record.state = record.game.rules.step(record.state, turn.actions)
+        record.turns.append(turn)
+        recorder(record)
+    return replay_of(record, recorder, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+
 
 MOST_ROOMS: Final = 256
 IDLE: Final = 3600.0
@@ -167,3 +213,84 @@ class RoomRegistry:
         # Rooms without players count as free; otherwise refused registrations could fill the server
         # (decisions 0001).
         return idle or not snapshot.teams or snapshot.state.ended is not None
+
+
+routes = Blueprint("lobby", __name__, url_prefix="/rooms")
+
+ROOM: Final = "[a-z0-9-]{1,32}"
+"""The name of a room."""
+
+CircuitSnapshot: TypeAlias = Snapshot[State, Action]
+
+
+@routes.get("/")
+def page() -> AnyResponse:
+    """Return the lobby; with `?room=NAME`, redirect to that room, or explain valid names."""
+    room = request.args.get("room", "").strip()
+    if re.fullmatch(ROOM, room):
+        return redirect(url_for("room.monitor", room=room), 303)
+    text = render_template("rooms.html", wanted=room, saved=_rooms().are_kept)
+    answer = make_response(text, 400 if room else 200)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+@routes.get("/list.json")
+def listed() -> Response:
+    """Return the state of all rooms and the recently ended games; 304 if unchanged."""
+    rooms = _rooms()
+    seen = rooms.look()
+    tag = sha256("".join(snapshot.tag for snapshot in seen.values()).encode()).hexdigest()[:16]
+    if tag in request.if_none_match:
+        answer = Response(status=304)
+    else:
+        document = {
+            "rooms": [room_document(name, snapshot) for name, snapshot in seen.items()],
+            "most": MOST_ROOMS,
+            "finished": [finished_document(game) for game in rooms.finished()],
+        }
+        answer = Response(json.dumps(document), content_type="application/json")
+    answer.set_etag(tag)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+def room_document(name: str | None, snapshot: CircuitSnapshot) -> dict[str, Json]:
+    """Return the state of a game; `room` is null for the game at the root."""
+    code = status_code(len(snapshot.teams), snapshot.state)
+    return {
+        "room": name,
+        "address": monitor_of(name),
+        "status_code": code,
+        "status": STATUS[code],
+        "teams": list(snapshot.teams),
+        "scores": list(snapshot.state.scores),
+        "squares": snapshot.state.size**2,
+        "moves": len(snapshot.turns),
+        "replay": replay_address(snapshot.replay),
+    }
+
+
+def finished_document(game: FinishedGame) -> dict[str, Json]:
+    """Return the result of a finished game."""
+    room = room_document(game.room, game.snapshot)
+    return {
+        key: room[key] for key in ("room", "status_code", "status", "teams", "scores", "replay")
+    }
+
+
+def monitor_of(name: str | None) -> str:
+    """Return the address of the monitor of a room."""
+    if name is None:
+        return url_for("circuit_wars.monitor")
+    return url_for("room.monitor", room=name)
+
+
+def replay_address(replay: str) -> str | None:
+    """Return the URL of a stored replay, or None if it was not stored."""
+    return url_for("replays.watch", name=replay) if replay else None
+
+
+def _rooms() -> RoomRegistry:
+    rooms: RoomRegistry = current_app.extensions["rooms"]
+    return rooms

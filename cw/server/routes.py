@@ -20,8 +20,7 @@ from cw.errors import ArenaError, CapacityError, MatchChanged, RegistrationError
 from cw.games.circuit_wars import protocol
 from cw.games.rules import Json
 from cw.server.guard import plays
-from cw.server.lobby import replay_address
-from cw.server.rooms import CircuitObservation, Room, RoomRegistry
+from cw.server.rooms import CircuitObservation, Room, RoomRegistry, replay_address
 from cw.server.settings import ServerSettings
 
 TEAM_IDS: Final = "cw.team_ids"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias
 
-from cw.arena.match import Match, Turn
+from cw.arena.referee import Match, Turn
 from cw.errors import GameStarted, InvalidTeamId, MatchChanged, TeamIdTaken, UnknownTeam
 from cw.games.rules import Action, Fault, Rules, State, View
 

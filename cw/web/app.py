@@ -10,18 +10,13 @@ from flask import Flask
 from cw.errors import UsageError
 from cw.server.app import NO_SUCH_PAGE, create_server
 from cw.server.session import Clock
-from cw.web.championship.championship_routes import add_championship, championship_around
-from cw.web.documents import document_routes
-from cw.web.documents.shelf import Library
-from cw.web.games import game_routes
-from cw.web.live import live_routes, output_routes, play_on_routes
-from cw.web.live.live_matches import LiveMatches
-from cw.web.replays import form_routes, replay_routes
-from cw.web.replays.animations import Animations
-from cw.web.replays.replay_folder import ReplayFolder
-from cw.web.replays.replay_store import ReplayStore
-from cw.web.replays.thumbnails import Thumbnails
-from cw.web.replays.uploads import Uploads
+from cw.web import documents, games, live_routes, replay_routes
+from cw.web.championship import add_championship, championship_around
+from cw.web.documents import Library
+from cw.web.live_matches import LiveMatches
+from cw.web.replay_pictures import Animations, Thumbnails
+from cw.web.replay_routes import Uploads
+from cw.web.replay_store import ReplayFolder, ReplayStore
 from cw.web.settings import SiteSettings
 
 PAGES: Final = "; games are under /games/, replays under /replays/, documents under /docs/"
@@ -40,7 +35,7 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     folder = None if place is None else ReplayFolder(place)
     keep_replay = folder.keep if folder is not None and settings.save else None
     app = create_server(settings, clock, keep_replay=keep_replay)
-    app.url_map.converters["game"] = game_routes.GameConverter
+    app.url_map.converters["game"] = games.GameConverter
     app.url_map.converters["replay"] = replay_routes.ReplayConverter
     if championship is None:
         app.extensions["replay_store"] = ReplayStore(settings.replays)
@@ -54,11 +49,11 @@ def create_app(settings: SiteSettings | None = None, clock: Clock = time.monoton
     app.config["MAX_CONTENT_LENGTH"] = settings.largest_body()
     app.config["LARGE_BODIES"] = frozenset({"replays.save", "games.frames"})
     app.config["NO_SUCH_PAGE"] = f"{NO_SUCH_PAGE}{PAGES}"
-    app.register_blueprint(game_routes.routes)
-    app.register_blueprint(document_routes.routes)
+    app.register_blueprint(games.routes)
+    app.register_blueprint(documents.routes)
     app.register_blueprint(live_routes.routes)
     app.register_blueprint(replay_routes.routes)
-    app.register_blueprint(form_routes.routes)
-    app.register_blueprint(play_on_routes.routes)
-    app.register_blueprint(output_routes.routes)
+    app.register_blueprint(replay_routes.form_routes)
+    app.register_blueprint(live_routes.play_on_routes)
+    app.register_blueprint(live_routes.output_routes)
     return app

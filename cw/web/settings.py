@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from flask import Response, make_response
+
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.matches.spec import Isolation
@@ -52,3 +54,10 @@ class SiteSettings(ServerSettings):
     def largest_body(self) -> int:
         """Return the most bytes of a request's body; a form takes some besides its file."""
         return LARGEST_UPLOAD + LARGEST_REQUEST if self.uploads else LARGEST_REQUEST
+
+
+def revalidated(page: str | Response) -> Response:
+    """Return a response that browsers must revalidate before each use."""
+    answer = make_response(page)
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer

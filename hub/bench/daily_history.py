@@ -8,11 +8,11 @@ from typing import Final
 from sqlalchemy import Connection, Float, cast, func, insert, literal, select
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.store.tables import Battle, Bot, Friend, Match, MatchParticipant, User
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.daily.service import GAME
+from cw_hub.context import Clock
+from cw_hub.store.models import Battle, Bot, Friend, Match, MatchParticipant, User
 
 COUNTRIES: Final = (None, *"AU BR CH DE ES FR GB GR IN IT JP KR NL NO PL PT SE TR US ZA".split())
 FRIENDS: Final = 20
@@ -28,8 +28,8 @@ def write(session: Session, clock: Clock, players: int, games: int) -> str:
 
     Players are called `player1`, `player2` ... and take part in each game.
     """
-    daily.begin_site(session, clock)
-    competition = competitions.named(session, f"{daily.FORMAT}/{GAME}").id
+    daily_service.begin_site(session, clock)
+    competition = competitions_service.named(session, f"{daily_service.FORMAT}/{GAME}").id
     connection = session.connection()
     write_people(connection, clock, players)
     names = write_games(connection, clock, competition, players, games)
@@ -86,7 +86,7 @@ def write_games(
         {
             "match_id": f"m_{number:08x}",
             "competition_id": competition,
-            "kind": daily.FORMAT,
+            "kind": daily_service.FORMAT,
             "key": f"{GAME} {at:%Y-%m-%dT%H:%M:%SZ}",
             "game": GAME,
             "players": players,
@@ -106,7 +106,7 @@ def write_games(
         Match.id, literal(1), literal({}, Battle.options.type), literal(0), Match.reason,
         literal({}, Battle.ranks.type), literal({}, Battle.scores.type), Match.turn,
         literal("replays/none.json.gz"), literal(0), Match.at, Match.at,
-    ).where(Match.kind == daily.FORMAT)  # fmt: skip
+    ).where(Match.kind == daily_service.FORMAT)  # fmt: skip
     columns = [
         "match_id", "number", "options", "first_slot", "reason", "ranks", "scores", "turns",
         "replay_key", "bytes", "started_at", "ended_at",
@@ -124,7 +124,7 @@ def write_ranks(connection: Connection, players: int) -> None:
         Match.id, slot, Bot.id, Bot.name, rank, cast(players - rank, Float), literal(value=False),
         *nothing,
     ).select_from(Match).join(Bot, Bot.game == Match.game).where(
-        Match.kind == daily.FORMAT
+        Match.kind == daily_service.FORMAT
     )  # fmt: skip
     columns = ["match_id", "slot", "bot_id", "name", "rank", "score", "crashed", "faults", "stats"]
     connection.execute(insert(MatchParticipant).from_select(columns, seat, include_defaults=False))

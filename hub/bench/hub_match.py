@@ -16,8 +16,8 @@ from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
 from cw.replays.document import encode
 from cw_hub.matches import planning
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing.worker import Worker
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings

@@ -14,15 +14,15 @@ from sqlalchemy import event, select
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from cw.server.wsgi import listen, serving
-from cw_hub.accounts import people, profiles
-from cw_hub.accounts.access import tickets
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts import tickets
 from cw_hub.matches.planning import Plan, Seat, plan
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.application import create_hub
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.store.tables import Match, User
+from cw_hub.site.processes import begin_site
+from cw_hub.store.models import Match, User
 from hub.bench import daily_history, ladder_history, rated_history
 from hub.bench.hub import BARE, FLASK
 
@@ -70,12 +70,12 @@ def fill(resources: Resources) -> tuple[str, str]:
     clock = resources.clock
     with resources.database.writing() as session:
         registered = [
-            people.register(session, clock, name, f"{name}@example.org", "no hash")
+            accounts_service.register(session, clock, name, f"{name}@example.org", "no hash")
             for name in PEOPLE
         ]
-        profiles.befriend(session, clock, registered[0][0], PEOPLE[1])
+        accounts_service.befriend(session, clock, registered[0][0], PEOPLE[1])
         for user_id, _ in registered:
-            profiles.save_profile(session, user_id, "CH", None)
+            accounts_service.save_profile(session, user_id, "CH", None)
         seats = (Seat("greedy", spec="builtin:greedy"), Seat("random", spec="builtin:random"))
         row = plan(session, clock, Plan("championship", "bench", "hexagon", seats))
         match_id = session.scalars(select(Match.match_id).where(Match.id == row)).one()

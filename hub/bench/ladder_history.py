@@ -7,8 +7,8 @@ from typing import Final
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.store.tables import (
+from cw_hub.context import Clock
+from cw_hub.store.models import (
     Bot,
     Competition,
     Entry,

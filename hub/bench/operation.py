@@ -23,22 +23,21 @@ from sqlalchemy.orm import Session
 
 from bench.rows import Effort, Goal, NotMeasured, Row
 from bench.server import ROOT, running
-from cw_hub.bots.checks import health as bot_health
-from cw_hub.bots.checks.jobs import sweep_bots
-from cw_hub.clock import Clock
-from cw_hub.competitions.rated import proof
+from cw_hub.bots import health
+from cw_hub.bots.jobs import sweep_bots
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.context import Clock
 from cw_hub.matches import planning
-from cw_hub.matches.interruptions import queue_all
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.operation.backup import backups
-from cw_hub.operation.environment import read_settings
+from cw_hub.matches.results import queue_all
+from cw_hub.operation import backups
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.operation.settings import HubSettings
-from cw_hub.site.processes.begin import begin_site
+from cw_hub.operation.settings import HubSettings, read_settings
+from cw_hub.site.processes import begin_site
 from cw_hub.store.database import Database
+from cw_hub.store.models import Base, Bot, Competition, Match, User
 from cw_hub.store.sealing import Sealer
-from cw_hub.store.tables import Base, Bot, Competition, Match, User
 from hub.bench import crowd, rated_history
 from hub.bench.crowd import BROWSERS
 from hub.bench.rated import MASTER_KEY, NO_POSTGRESQL, new_postgresql
@@ -124,11 +123,11 @@ def timed_ratings(resources: Resources) -> tuple[float, float]:
             select(Competition.id).where(Competition.format == "rated")
         ).one()
         start = perf_counter()
-        proof.rebuild(session, competition)
+        rated_service.rebuild(session, competition)
         rebuilt = perf_counter() - start
     start = perf_counter()
     with resources.database.reading() as session:
-        if next(proof.verify(session, competition), None) is not None:
+        if next(rated_service.verify(session, competition), None) is not None:
             raise NotMeasured("ratings that were written anew are wrong")
     return MATCHES / rebuilt, MATCHES / (perf_counter() - start)
 
@@ -178,7 +177,7 @@ def sweep(address: str) -> Row:
 def is_due(resources: Resources) -> bool:
     """Return whether bots are still to be asked."""
     with resources.database.reading() as session:
-        return bot_health.any_due(session, resources.clock)
+        return health.any_due(session, resources.clock)
 
 
 def add_bots(session: Session, clock: Clock, sealer: Sealer, address: str) -> None:

@@ -18,19 +18,19 @@ from sqlalchemy.exc import OperationalError
 
 from bench.rows import Effort, Goal, NotMeasured, Row
 from cw_hub.competitions.rated import pairing
-from cw_hub.matches import claims, sending
-from cw_hub.matches.claims import Claim
-from cw_hub.matches.results import BattleResult, Finish
-from cw_hub.operation import upkeep
+from cw_hub.matches import planning
+from cw_hub.matches import results as matches_results
+from cw_hub.matches.results import BattleResult, Claim, Finish
+from cw_hub.operation import maintenance
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.begin import begin_site
+from cw_hub.site.processes import begin_site
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.bench import rated_history
 from hub.bench.hub import BARE, Browser, compare, served
 
@@ -182,7 +182,7 @@ def timed_tick(resources: Resources) -> tuple[float, int]:
     """
     timer = process_time if resources.database.is_sqlite else perf_counter
     with resources.database.writing() as session:
-        upkeep.see_worker(session, resources.clock, "bench", "1", SLOTS)
+        maintenance.see_worker(session, resources.clock, "bench", "1", SLOTS)
     start = timer()
     with resources.database.writing() as session:
         matches = pairing.plan(session, resources.clock)
@@ -207,12 +207,12 @@ def results_a_second(resources: Resources, writers: int) -> float:
 def claimed(resources: Resources) -> list[Claim]:
     """Plan matches, and claim all that wait."""
     with resources.database.writing() as session:
-        upkeep.see_worker(session, resources.clock, "bench", "1", SLOTS)
+        maintenance.see_worker(session, resources.clock, "bench", "1", SLOTS)
         pairing.plan(session, resources.clock)
         waiting = session.scalars(select(Match.id).where(Match.state == "queued")).all()
-        lease = sending.LOST_AFTER
+        lease = planning.LOST_AFTER
         candidates = (
-            claims.claim(session, resources.clock, one, "bench", lease) for one in waiting
+            matches_results.claim(session, resources.clock, one, "bench", lease) for one in waiting
         )
         return [one for one in candidates if one is not None]
 

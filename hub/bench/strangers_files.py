@@ -26,25 +26,24 @@ from PIL import Image
 from cw import documents
 from cw.arena.program import STDERR_BYTES
 from cw.championship import teams
-from cw.documents import toml
 from cw.games.code_battle.maps import map_file
-from cw.games.code_battle.maps.generate import make_maps
+from cw.games.code_battle.maps.generation import make_maps
 from cw.games.wire import DEEPEST, read_json
 from cw.replays.document import digest, encode
-from cw.web.games.frames import MOST_CAPTIONS, Window
-from cw.web.games.game_routes import LARGEST_WINDOW
-from cw.web.replays import uploads
+from cw.web import replay_routes
+from cw.web.frames import MOST_CAPTIONS, Window
+from cw.web.games import LARGEST_WINDOW
 from cw.web.settings import LARGEST_UPLOAD
-from cw.web.workshop.workshop_routes import LARGEST_BODY, Saved
-from cw.workshop.folder import LARGEST_FILE
+from cw.web.workshop_routes import LARGEST_BODY, Saved
 from cw.workshop.marks import marks_in
-from cw_hub.accounts.pictures import picture_reader
-from cw_hub.bots.versions import comparing
-from cw_hub.competitions import description
-from cw_hub.competitions.tournament.config import team_lines
-from cw_hub.competitions.tournament.host.forms import read_boards
-from cw_hub.competitions.tournament.people import invitations
-from cw_hub.competitions.tournament.teams import machines
+from cw.workshop.project import LARGEST_FILE
+from cw_hub.accounts import picture_reader
+from cw_hub.bots import versions
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.tournament import people
+from cw_hub.competitions.tournament import teams as tournament_teams
+from cw_hub.competitions.tournament.creation import team_lines
+from cw_hub.competitions.tournament.host_forms import read_boards
 from cw_hub.pages.security import LARGEST_FORM, MOST_FIELDS
 from cw_hub.players import packages
 
@@ -89,7 +88,7 @@ def filled(lines: Iterable[str], number: int) -> bytes:
 def headers(number: int) -> bytes:
     """Return TOML whose every line makes four new tables."""
     names = map("".join, product(ascii_lowercase, repeat=4))
-    most = toml.MOST_VALUES - 1
+    most = documents.MOST_VALUES - 1
     return filled(
         (f"[{name}.a.a.a]\n" for name, _ in zip(names, range(most), strict=False)), number
     )
@@ -116,7 +115,7 @@ def unpack_program(data: bytes) -> None:
 def shuffled(number: int) -> bytes:
     """Return two texts of the same lines in different orders, as JSON."""
     lines, random = (
-        [str(line) for line in range(min(number // 5, comparing.MOST_MATCHED))],
+        [str(line) for line in range(min(number // 5, versions.MOST_MATCHED))],
         Random(1),
     )
     return json.dumps([lines, random.sample(lines, len(lines))]).encode()
@@ -125,7 +124,7 @@ def shuffled(number: int) -> bytes:
 def compare(data: bytes) -> None:
     """Compare two texts."""
     old, new = ("\n".join(lines).encode() for lines in json.loads(data))
-    comparing.compare({"bot.py": old}, {"bot.py": new})
+    versions.compare({"bot.py": old}, {"bot.py": new})
 
 
 def replay(number: int) -> bytes:
@@ -147,7 +146,7 @@ def replay(number: int) -> bytes:
         "faults": [],
         "hash": "",
     }
-    turns = min(number // len(json.dumps(turn)), uploads.MOST_PARTS // 420)
+    turns = min(number // len(json.dumps(turn)), replay_routes.MOST_PARTS // 420)
     document: dict[str, Any] = {**value, "turns": [turn] * turns}
     document["hash"] = digest(document)
     return encode(document, packed=True)
@@ -198,21 +197,21 @@ def key_of(number: int) -> bytes:
 KINDS: Final = (
     Kind(
         "team.toml",
-        f"{size(teams.LARGEST)}; keys of {toml.MOST_PARTS} parts, numbers of {toml.MOST_DIGITS}"
-        f" digits, {toml.DEEPEST} nested lists and tables",
+        f"{size(teams.LARGEST)}; keys of {documents.MOST_PARTS} parts, numbers of"
+        f" {documents.MOST_DIGITS} digits, {documents.DEEPEST} nested lists and tables",
         # Tables in tables.
         teams.LARGEST,
         headers,
-        lambda data: toml.parse_toml(data, teams.LARGEST),
+        lambda data: documents.parse_toml(data, teams.LARGEST),
     ),
     Kind(
         "teams.toml, file of a tournament",
-        f"{size(teams.LARGEST_OF_ALL)}, and {toml.MOST_VALUES:,} keys, tables and lists; the rest"
-        " as above",
+        f"{size(teams.LARGEST_OF_ALL)}, and {documents.MOST_VALUES:,} keys, tables and lists; the"
+        " rest as above",
         # Tables in tables.
         teams.LARGEST_OF_ALL,
         headers,
-        lambda data: toml.parse_toml(data, teams.LARGEST_OF_ALL),
+        lambda data: documents.parse_toml(data, teams.LARGEST_OF_ALL),
     ),
     Kind(
         "zip of a program",
@@ -226,9 +225,9 @@ KINDS: Final = (
     ),
     Kind(
         "comparison of versions",
-        f"{comparing.MOST_MATCHED:,} lines are matched, {comparing.LONGEST_COMPARISON:,} shown",
+        f"{versions.MOST_MATCHED:,} lines are matched, {versions.LONGEST_COMPARISON:,} shown",
         # The same lines in another order.
-        comparing.MOST_MATCHED * 5,
+        versions.MOST_MATCHED * 5,
         shuffled,
         compare,
     ),
@@ -242,12 +241,12 @@ KINDS: Final = (
     ),
     Kind(
         "replay (not on a hub)",
-        f"{size(LARGEST_UPLOAD)}, unpacked {size(uploads.LARGEST_UNPACKED)}; {uploads.MOST_PARTS:,}"
-        " values; one at a time",
+        f"{size(LARGEST_UPLOAD)}, unpacked {size(replay_routes.LARGEST_UNPACKED)};"
+        f" {replay_routes.MOST_PARTS:,} values; one at a time",
         # Turns of empty objects.
-        uploads.LARGEST_UNPACKED,
+        replay_routes.LARGEST_UNPACKED,
         replay,
-        uploads.checked,
+        replay_routes.checked,
     ),
     Kind(
         "frames to be drawn",
@@ -276,11 +275,11 @@ KINDS: Final = (
     ),
     Kind(
         "list of e-mail addresses (CSV)",
-        f"{invitations.LONGEST_LIST:,} characters; {invitations.LONGEST_LINE:,} of a line",
+        f"{people.LONGEST_LIST:,} characters; {people.LONGEST_LINE:,} of a line",
         # An address after cells that are none.
-        invitations.LONGEST_LIST,
+        people.LONGEST_LIST,
         lambda number: filled((f"{'a@,' * 300}{n}@b.cd\n" for n in count()), number),
-        lambda data: list(invitations.guests_of(data.decode())),
+        lambda data: list(people.guests_of(data.decode())),
     ),
     Kind(
         "list of teams",
@@ -300,19 +299,19 @@ KINDS: Final = (
     ),
     Kind(
         "description in Markdown",
-        f"{description.LONGEST:,} characters",
+        f"{competitions_service.LONGEST:,} characters",
         # Brackets that are no links.
-        description.LONGEST,
+        competitions_service.LONGEST,
         lambda number: b"![" * (number // 2),
-        lambda data: description.as_html.__wrapped__(data.decode()),
+        lambda data: competitions_service.as_html.__wrapped__(data.decode()),
     ),
     Kind(
         "public SSH key",
-        f"{size(machines.LONGEST_KEY)}",
+        f"{size(tournament_teams.LONGEST_KEY)}",
         # A long key.
-        machines.LONGEST_KEY,
+        tournament_teams.LONGEST_KEY,
         key_of,
-        lambda data: machines.read_ssh_key(data.decode()),
+        lambda data: tournament_teams.read_ssh_key(data.decode()),
     ),
     Kind(
         "JSON in forms and the API",

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from flask import Flask  # noqa: E402
 
-from cw_hub.accounts.access.own_limits import OwnAmount  # noqa: E402
+from cw_hub.accounts.own_limits import OwnAmount  # noqa: E402
 from cw_hub.accounts.registration_limits import INVITED, MoreIfInvited, registrant  # noqa: E402
 from cw_hub.operation.queue import CeleryQueue  # noqa: E402
 from cw_hub.operation.resources import opened  # noqa: E402

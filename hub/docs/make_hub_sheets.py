@@ -26,15 +26,16 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from cw.server.wsgi import listen, serving  # noqa: E402
-from cw_hub.accounts import people, users  # noqa: E402
-from cw_hub.bots import verbs as bots  # noqa: E402
-from cw_hub.clock import Clock  # noqa: E402
+from cw_hub.accounts import administration  # noqa: E402
+from cw_hub.accounts import service as accounts_service  # noqa: E402
+from cw_hub.bots import service as bots_service  # noqa: E402
+from cw_hub.context import Clock  # noqa: E402
 from cw_hub.operation.queue import CeleryQueue  # noqa: E402
 from cw_hub.operation.resources import Resources, opened  # noqa: E402
 from cw_hub.operation.settings import HubSettings  # noqa: E402
 from cw_hub.site.application import create_hub  # noqa: E402
-from cw_hub.site.processes.begin import begin_site  # noqa: E402
-from cw_hub.store.tables import Competition, Event  # noqa: E402
+from cw_hub.site.processes import begin_site  # noqa: E402
+from cw_hub.store.models import Competition, Event  # noqa: E402
 from docs.make_sheets import ARGUMENTS, GAP  # noqa: E402
 from hub.bench import daily_history, ladder_history, rated_history  # noqa: E402
 from hub.bench.hub_server import cookie_of  # noqa: E402
@@ -118,8 +119,8 @@ def fill(resources: Resources, entries: int) -> str:
     begin_site(resources)
     with resources.database.writing() as session:
         email = f"{OWNER}@example.org"
-        owner, ticket = people.register(session, clock, OWNER, email, "no hash")
-        users.set_role(session, clock, OWNER, "admin")
+        owner, ticket = accounts_service.register(session, clock, OWNER, email, "no hash")
+        administration.set_role(session, clock, OWNER, "admin")
     with resources.database.writing() as session:
         if entries:
             write_bots(session, resources, owner, entries)
@@ -137,7 +138,7 @@ def write_bots(session: Session, resources: Resources, owner: int, entries: int)
         rated_history.write(session, clock, entries, 10 * entries)
     for game in OWN_GAMES:
         for number in range(-(-entries // 10)):
-            bots.add_builtin(session, clock, owner, game, f"{game}-{number}", "random")
+            bots_service.add_builtin(session, clock, owner, game, f"{game}-{number}", "random")
 
 
 def write_tournaments(session: Session, clock: Clock, number: int) -> None:

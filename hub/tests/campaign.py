@@ -23,14 +23,14 @@ from sqlalchemy.exc import DBAPIError
 from cw.games.registry import load_game
 from cw.replays.document import decode
 from cw.replays.verify import verify
-from cw_hub.clock import utc_now
-from cw_hub.matches import interruptions, planning
+from cw_hub.context import utc_now
+from cw_hub.matches import planning, results
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.replays import objects_of, viewed_key
 from cw_hub.operation.resources import Resources
-from cw_hub.site.processes.upkeep import keep_in_order
-from cw_hub.store.archives import file_at
-from cw_hub.store.tables import Battle, Match, MatchParticipant
+from cw_hub.site.processes import keep_in_order
+from cw_hub.store.models import Battle, Match, MatchParticipant
+from cw_hub.store.objects import file_at
 from tests.effort import amount
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,7 +143,7 @@ def is_done(resources: Resources, number: float) -> bool:
     """Return whether so many matches are done; while the database is away nobody knows."""
     try:
         with resources.database.reading() as session:
-            return interruptions.counts(session).get("done", 0) >= number
+            return results.counts(session).get("done", 0) >= number
     except DBAPIError:
         return False
 
@@ -226,7 +226,7 @@ def count_over(resources: Resources, before: int) -> int:
     """Return how many matches are over; as many as were known while the database is away."""
     try:
         with resources.database.reading() as session:
-            counts = interruptions.counts(session)
+            counts = results.counts(session)
     except DBAPIError:
         return before
     return counts.get("done", 0) + counts.get("failed", 0)
@@ -249,7 +249,7 @@ def check_everything(resources: Resources, number: int) -> None:
     What a killed attempt has stored is gone after the upkeep, and nothing else.
     """
     with resources.database.reading() as session:
-        assert interruptions.counts(session) == {"done": number}
+        assert results.counts(session) == {"done": number}
         played = session.scalars(select(Battle)).all()
         assert len(played) == number
         unranked = select(func.count()).select_from(MatchParticipant)

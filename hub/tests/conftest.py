@@ -12,17 +12,16 @@ from unittest.mock import patch
 
 import pytest
 
-from cw_hub.accounts.pictures import avatars
-from cw_hub.operation import passing_lines, rate_counts
-from cw_hub.operation.health import doctor
+from cw_hub.accounts import avatars
+from cw_hub.operation import doctor, shared
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.pages import request as page_requests
-from cw_hub.players import connections
+from cw_hub.pages import request as pages_request
+from cw_hub.players import players as players_players
 from cw_hub.players.players import Players
-from cw_hub.site.monitoring import ready
-from cw_hub.store import database as databases
+from cw_hub.site import monitoring
+from cw_hub.store import database as store_database
 from cw_hub.store import migrations, objects, replica
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
@@ -33,7 +32,7 @@ from hub.tests.sites import Site, site_on
 
 statements.compile_once()
 
-COMMANDS = (connections.COMMAND, PLAYER)
+COMMANDS = (players_players.COMMAND, PLAYER)
 """What starts players: by the limits of the rules, and by those of tests."""
 
 
@@ -153,17 +152,17 @@ def patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     which are programs of their own, give bots the time that `_patience` gives them here.
     """
     if request.node.get_closest_marker("limits_of_the_rules") is None:
-        monkeypatch.setattr(connections, "COMMAND", PLAYER)
+        monkeypatch.setattr(players_players, "COMMAND", PLAYER)
     monkeypatch.setattr(avatars, "LONGEST", 300.0)
-    monkeypatch.setattr(ready, "PATIENCE", 60.0)
-    monkeypatch.setattr(ready, "FRESH", 0.0)
-    monkeypatch.setattr(page_requests, "FOR_PAGES", 60.0)
-    monkeypatch.setattr(databases, "CONNECTING", 60)
-    monkeypatch.setattr(databases, "BUSY", 60_000)
+    monkeypatch.setattr(monitoring, "PATIENCE", 60.0)
+    monkeypatch.setattr(monitoring, "READY_FRESH", 0.0)
+    monkeypatch.setattr(pages_request, "FOR_PAGES", 60.0)
+    monkeypatch.setattr(store_database, "CONNECTING", 60)
+    monkeypatch.setattr(store_database, "BUSY", 60_000)
     monkeypatch.setattr(objects, "PATIENCE", "60s")
     for module in (replica, doctor):
         monkeypatch.setattr(module, "PATIENCE", 60)
-    for of_redis in (rate_counts.PATIENCE, passing_lines.PATIENCE):
+    for of_redis in (shared.PATIENCE, shared.PATIENCE):
         for name in of_redis:
             monkeypatch.setitem(of_redis, name, 60)
 
@@ -181,7 +180,7 @@ def all_players() -> Iterator[Mapping[Sequence[str], Players]]:
 @pytest.fixture
 def players(all_players: Mapping[Sequence[str], Players]) -> Players:
     """Processes that play by the limits of the test."""
-    return all_players[connections.COMMAND]
+    return all_players[players_players.COMMAND]
 
 
 @pytest.fixture

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import bots as grader_bots
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.competitions.daily.history import lookup
-from cw_hub.competitions.daily.history.behaviour import sentence
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import bots, history
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.daily.history import sentence
+from cw_hub.competitions.daily.service import GAME
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.store.tables import Match, MatchParticipant, User
+from cw_hub.site.processes import begin_site
+from cw_hub.store.models import Match, MatchParticipant, User
 
 ME = Worker("me", 1, KINDS)
 SMALL = {"M": 2, "MAX_HP": 2, "max_rounds": 12}
@@ -27,16 +26,16 @@ class Hub:
         """Begin the competition."""
         self.resources, self.clock = resources, resources.clock
         with resources.database.writing() as session:
-            daily.begin_site(session, self.clock)
-            self.id = competitions.named(session, GAME).id
-            competitions.set_values(session, self.clock, self.id, {"options": options})
+            daily_service.begin_site(session, self.clock)
+            self.id = competitions_service.named(session, GAME).id
+            competitions_service.set_values(session, self.clock, self.id, {"options": options})
 
     def rest_elsewhere(self) -> None:
         """Let the site play nothing but daily games once it is served."""
         begin_site(self.resources)
         with self.resources.database.writing() as session:
-            rated = competitions.named(session, "rated/code-battle").id
-            competitions.set_state(session, self.clock, rated, "paused")
+            rated = competitions_service.named(session, "rated/code-battle").id
+            competitions_service.set_state(session, self.clock, rated, "paused")
 
     def tick(self) -> None:
         """Let each format plan."""
@@ -56,7 +55,7 @@ class Hub:
     def begin(self) -> str:
         """Plan a game for now; return its name."""
         with self.resources.database.writing() as session:
-            return daily.begin(session, self.clock, self.id)
+            return daily_service.begin(session, self.clock, self.id)
 
     def play(self) -> Match:
         """Begin a game and play it in this process."""
@@ -70,14 +69,14 @@ class Hub:
             user = User(username=name, username_key=name, created_at=self.clock())
             session.add(user)
             session.flush()
-            bot = grader_bots.make(session, self.clock, self.resources.sealer, user.id, name)
-            grader_bots.save(session, user.id, endpoint, "urlencoded")
+            bot = bots.make(session, self.clock, self.resources.sealer, user.id, name)
+            bots.save(session, user.id, endpoint, "urlencoded")
             return user.id, bot.id
 
-    def bot_of(self, user_id: int) -> grader_bots.GraderBot:
+    def bot_of(self, user_id: int) -> bots.GraderBot:
         """Return the bot of a user."""
         with self.resources.database.reading() as session:
-            bot = grader_bots.find(session, user_id)
+            bot = bots.find(session, user_id)
         assert bot is not None
         return bot
 
@@ -92,4 +91,4 @@ class Hub:
     def sentence_for(self, user_id: int) -> str:
         """Return how the bot of a user behaved in its last game."""
         with self.resources.database.reading() as session:
-            return sentence(lookup.behaviours(session, user_id)[0])
+            return sentence(history.behaviours(session, user_id)[0])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from cw_hub.competitions.tournament import teams as tournament_teams
 from cw_hub.competitions.tournament.creation import TournamentConfig, create
-from cw_hub.competitions.tournament.teams import cards as tournament_cards
-from cw_hub.competitions.tournament.teams.cards import printed
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.sending import PLAY, send_own
+from cw_hub.competitions.tournament.teams import printed
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.planning import PLAY, send_own
 from cw_hub.pages.polls import Tags
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.site.processes.jobs import jobs_of
+from cw_hub.site.processes import jobs_of
 from hub.tests.pages.test_polls import Seconds
 from hub.tests.sites import Site, Visitor, words_of
 
@@ -38,8 +38,8 @@ class Evening:
         clock = self.site.clock
         with self.site.resources.database.writing() as session:
             tournament = create(session, clock, self.config)
-            token = tournament_cards.issue_to_host(session, clock, tournament.id)
-            cards = tournament_cards.issue(session, clock, tournament.id, tournament.teams)
+            token = tournament_teams.issue_to_host(session, clock, tournament.id)
+            cards = tournament_teams.issue(session, clock, tournament.id, tournament.teams)
         self.host = self.joined(printed(token))
         self.teams = {card.team: self.joined(printed(card.token).lower()) for card in cards}
         self.ids = {card.team: card.team_id for card in cards}

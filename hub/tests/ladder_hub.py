@@ -11,20 +11,25 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from cw.games.registry import load_game
-from cw.league.ladder.boards import BoardSpec
-from cw.league.ladder.places import positions
-from cw.league.ladder.points import GameResult, PlayedMatch, Scoring, crosstable, summed
+from cw.league.ladder import (
+    BoardSpec,
+    GameResult,
+    PlayedMatch,
+    Scoring,
+    crosstable,
+    positions,
+    summed,
+)
 from cw.replays.document import decode
 from cw.replays.verify import verify
-from cw_hub.competitions.tournament.rounds import progress
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.competitions.tournament import progress
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.planning import PLAY, send_own
 from cw_hub.matches.replays import viewed_key
-from cw_hub.matches.sending import PLAY, send_own
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.store.archives import file_at
-from cw_hub.store.tables import (
+from cw_hub.site.processes import jobs_of
+from cw_hub.store.models import (
     Battle,
     Bot,
     Competition,
@@ -37,6 +42,7 @@ from cw_hub.store.tables import (
     RoundScore,
     Team,
 )
+from cw_hub.store.objects import file_at
 
 T = TypeVar("T")
 

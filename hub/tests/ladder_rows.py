@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts.access.tickets import digest_of
-from cw_hub.clock import Clock
+from cw_hub.accounts.tickets import digest_of
+from cw_hub.context import Clock
 from cw_hub.store.database import Database
-from cw_hub.store.tables import (
+from cw_hub.store.models import (
     Battle,
     Bot,
     Competition,

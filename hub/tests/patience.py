@@ -27,8 +27,8 @@ def start_patient_players(connections: ModuleType) -> None:
 CHANGES: Final = {
     **patience.CHANGES,
     # What a process has time for that is told to end.
-    **patience.changes({"cw_hub.operation.threads": ("LAST_WORDS",)}),
-    "cw_hub.players.connections": start_patient_players,
+    **patience.changes({"cw_hub.operation.resources": ("LAST_WORDS",)}),
+    "cw_hub.players.players": start_patient_players,
 }
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ from typing import Any
 
 import requests
 
-from cw_hub.accounts import users
-from cw_hub.accounts.access import tokens
-from cw_hub.accounts.access.tickets import Scope
-from cw_hub.accounts.access.tokens import NewToken
+from cw_hub.accounts import administration, tickets
+from cw_hub.accounts.tickets import NewToken, Scope
 from hub.tests.sites import Site
 
 
@@ -52,8 +50,8 @@ def new_token(site: Site, username: str, *scopes: Scope, days: int = 30, name: s
     new = NewToken(name, frozenset(scopes or ("read",)), days)
     resources = site.resources
     with resources.database.writing() as session:
-        user_id = users.find(session, username).id
-        return tokens.create(session, resources.clock, user_id, new, users.OPERATOR)
+        user_id = administration.find(session, username).id
+        return tickets.create(session, resources.clock, user_id, new, administration.OPERATOR)
 
 
 def program_of(site: Site, username: str, *scopes: Scope) -> Program:
@@ -64,4 +62,4 @@ def program_of(site: Site, username: str, *scopes: Scope) -> Program:
 def make_admin(site: Site, username: str) -> None:
     """Give a user the role."""
     with site.resources.database.writing() as session:
-        users.set_role(session, site.clock, username, "admin")
+        administration.set_role(session, site.clock, username, "admin")

@@ -18,10 +18,10 @@ from flask import Flask
 from jinja2.bccache import Bucket, BytecodeCache
 
 from cw.server.wsgi import listen, serving
-from cw_hub.accounts.access.passwords import Passwords
-from cw_hub.accounts.mails import delivery
+from cw_hub.accounts import mail_delivery
+from cw_hub.accounts.service import Passwords
 from cw_hub.competitions.format import Format
-from cw_hub.competitions.rated import verbs as rated
+from cw_hub.competitions.rated import service as rated_service
 from cw_hub.operation.resources import Resources
 from cw_hub.site.application import create_hub
 from cw_hub.site.formats import FORMATS
@@ -105,7 +105,7 @@ class Site:
     def open_competition(self, game: str, **settings: Any) -> None:
         """Let a rated competition of a game run, so that bots can be registered for it."""
         with self.resources.database.writing() as session:
-            rated.begin(session, self.clock, game, game, **settings)
+            rated_service.begin(session, self.clock, game, game, **settings)
 
     def visitor(self) -> Visitor:
         """Return a new browser."""
@@ -121,8 +121,8 @@ class Site:
         """Do what waits in the queue."""
         waiting, self.queue.jobs[:] = list(self.queue.jobs), []
         for job, arguments, _ in waiting:
-            assert job == delivery.MAIL
-            delivery.send_mail(self.resources, *arguments)  # type: ignore[arg-type]
+            assert job == mail_delivery.MAIL
+            mail_delivery.send_mail(self.resources, *arguments)  # type: ignore[arg-type]
 
     def mails(self) -> list[str]:
         """Return the mails that were written to files, the first first."""

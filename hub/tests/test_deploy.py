@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from cw.cli import main
-from cw_hub.operation.environment import declared, read_settings, variable
+from cw_hub.operation.settings import declared, read_settings, variable
 from tests.tools import CADDY, SYSTEMD
 
 DEPLOY: Final = Path(__file__).resolve().parent.parent / "deploy"

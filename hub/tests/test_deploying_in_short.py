@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from cw.cli import main
-from cw_hub.operation.environment import declared, variable
+from cw_hub.operation.settings import declared, variable
 from tests.typed import parts
 
 DEPLOYING = parts("hub/docs/deploy.md")["In short"]

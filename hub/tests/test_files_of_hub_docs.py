@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from cw.documents import parse_toml
+from cw_hub.competitions.tournament.creation import LARGEST_FILE, read_config
 from hub.tests.documents import DOCS
-
-from cw.documents.toml import parse_toml
-from cw_hub.competitions.tournament.config import LARGEST_FILE, read_config
 from tests.documented import block
 
 

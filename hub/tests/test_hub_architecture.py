@@ -16,7 +16,7 @@ OURS = sorted(MODULES.of("cw_hub"))
 
 LAYERS = (
     ("cw_hub.assets",),
-    ("cw_hub.clock", "cw_hub.origin", "cw_hub.players"),
+    ("cw_hub.context", "cw_hub.players"),
     ("cw_hub.store",),
     ("cw_hub.operation",),
     ("cw_hub.pages",),
@@ -59,7 +59,6 @@ PUBLIC = (
     "cw.kits",
     "cw.matches.run",
     "cw.matches.spec",
-    "cw.visible",
 )
 """Modules of the arena on which others may build."""
 
@@ -98,7 +97,7 @@ def test_files_of_toml_are_read_by_the_arena_alone() -> None:
 
 
 def test_pages_ask_verbs_and_never_a_table_or_the_queue() -> None:
-    forbidden = {"celery", "kombu", "sqlalchemy", "cw_hub.store.tables"}
+    forbidden = {"celery", "kombu", "sqlalchemy", "cw_hub.store.models"}
     offenders = {
         module: targets
         for module in OURS

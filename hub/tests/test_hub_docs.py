@@ -9,8 +9,7 @@ import pytest
 
 from cw.cli import COMMANDS
 from cw_hub.cli import hub
-from cw_hub.operation.environment import setting_rows
-from cw_hub.operation.settings import HubSettings
+from cw_hub.operation.settings import HubSettings, setting_rows
 from hub.tests.documents import DOCS, PAGES, TEXTS, TOP
 from tests.claims import (
     copies_the_code,

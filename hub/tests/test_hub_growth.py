@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from cw_hub.accounts.forms import is_email
-from cw_hub.bots.versions.comparing import compare
-from cw_hub.competitions import description
-from cw_hub.competitions.tournament.config import team_lines
-from cw_hub.competitions.tournament.host.forms import read_boards
-from cw_hub.competitions.tournament.people.invitations import guests_of
-from cw_hub.competitions.tournament.teams.machines import read_ssh_key
-from cw_hub.operation.health.logs import masked
-from cw_hub.pages import names
+from cw_hub.bots.versions import compare
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.tournament.creation import team_lines
+from cw_hub.competitions.tournament.host_forms import read_boards
+from cw_hub.competitions.tournament.people import guests_of
+from cw_hub.competitions.tournament.teams import read_ssh_key
+from cw_hub.operation.logs import masked
+from cw_hub.pages import forms as pages_forms
 from cw_hub.players import packages
 from hub.bench.strangers_files import KINDS, PAGE, Kind
 from tests.growth import KIB, MOST, growth, patterns, slow_texts, slow_tries
@@ -26,22 +26,22 @@ SOURCES = Path(__file__).resolve().parents[1] / "cw_hub"
 
 READERS: dict[str, Callable[[str], object]] = {
     "zip": lambda text: packages.files_of(b"PK\x03\x04" + text.encode()),
-    "Markdown": description.as_html.__wrapped__,
-    "first sentence of Markdown": description.first_sentence.__wrapped__,
+    "Markdown": competitions_service.as_html.__wrapped__,
+    "first sentence of Markdown": competitions_service.first_sentence.__wrapped__,
     "list of addresses": lambda text: list(guests_of(text)),
     "list of teams": lambda text: list(team_lines(text)),
     "boards": read_boards,
     "e-mail address": is_email,
     "SSH key": read_ssh_key,
-    "display name": names.as_shown,
+    "display name": pages_forms.as_shown,
     "comparison": lambda text: compare({"a": b"x\n"}, {"a": text.encode()}),
     "line of a log": masked,
 }
 """What reads texts of strangers, each as a whole."""
 
 LONGEST = {
-    "Markdown": description.LONGEST,
-    "first sentence of Markdown": description.LONGEST,
+    "Markdown": competitions_service.LONGEST,
+    "first sentence of Markdown": competitions_service.LONGEST,
 }
 """Characters of the texts that are accepted where those are few."""
 

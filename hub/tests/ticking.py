@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from multiprocessing.synchronize import Barrier
 
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
-from cw_hub.site.processes.ticks import tick
+from cw_hub.operation.settings import read_settings
+from cw_hub.site.processes import tick
 
 DUE_TIMES = [datetime(2026, 11, 20 + day, 18, tzinfo=UTC) for day in range(5)]
 

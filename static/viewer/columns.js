@@ -1,4 +1,4 @@
-/** Lists of similar objects that a file stores as tables; see cw/replays/columns.py. */
+/** Lists of similar objects that a file stores as tables; see cw/replays/document.py. */
 
 import { isRecord } from "./json.js";
 

@@ -18,8 +18,8 @@ import pytest
 from cw.arena.bots import BotSpec
 from cw.arena.launch import start
 from cw.arena.sandbox import Policy, Sandbox, Source
+from cw.arena.sandbox.folders import remove_tree
 from cw.arena.sandbox.limits import MIB, ResourceLimits
-from cw.arena.sandbox.removal import remove_tree
 from cw.arena.sandbox.shares import places
 from cw.arena.transports.stdio import StdioBot
 from cw.errors import Failure

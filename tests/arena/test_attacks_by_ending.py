@@ -62,7 +62,7 @@ def test_a_service_that_stops_its_forwarder_holds_nobody_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Enough for the bot to do so, and all of it is waited for.
-    monkeypatch.setattr("cw.arena.seats.services.SERVICE_READY", 20.0)
+    monkeypatch.setattr("cw.arena.seats.http.SERVICE_READY", 20.0)
     played = match("hexagon", written(tmp_path, "stopper", STOPS), RANDOM)
     assert stderr(played)["stopper"] == "stopped\n"
     assert set(faults(played, "stopper")) == {"startup"}

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.bot_names import numbered
-from cw.arena.bots import NAMED, read_bots
+from cw.arena.bots import NAMED, numbered, read_bots
 from cw.games.end_of_codes.rules.genesis import USERNAME
-from cw.games.paint.rules.player_ids import PLAYER_ID
+from cw.games.paint.state import PLAYER_ID
 from cw.matches.hosted import team_id
 from cw.server.session import GITHUB
 

@@ -15,8 +15,7 @@ import pytest
 from aiohttp.resolver import ThreadedResolver
 
 from cw.arena.transports.base_address import check_base
-from cw.arena.transports.http import HttpBot
-from cw.arena.transports.http_faults import Cause
+from cw.arena.transports.http import Cause, HttpBot
 from cw.arena.transports.networks import is_public
 from cw.arena.transports.resolver import NOT_HERE, REFUSED_AFTER
 from cw.arena.transports.sockets import Reachable

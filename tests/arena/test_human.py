@@ -7,9 +7,7 @@ import asyncio
 import pytest
 
 from cw.arena.seats import Answer
-from cw.arena.seats.human import HumanSeat
-from cw.arena.seats.in_process import InProcessSeat
-from cw.arena.seats.wrappers import PacedSeat
+from cw.arena.seats.wrappers import HumanSeat, InProcessSeat, PacedSeat
 from cw.errors import Abandoned, OutOfTurn
 from cw.games.wire import LineMessage, Query, QueryLimits, as_it_is
 

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from cw.arena.bots import BotSpec
+from cw.arena.launch import program_folder
 from cw.arena.sandbox import Policy
-from cw.arena.sources import program_folder
 from cw.cli import main
 from tests.matches.playing import play_match
 from tests.tools import NEEDS_BUBBLEWRAP

@@ -14,11 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from cw.arena.sandbox import leftovers
-from cw.arena.sandbox.leftovers import Swept, sweep
+from cw.arena.sandbox import shares
 from cw.arena.sandbox.limits import ResourceLimits
-from cw.arena.sandbox.owners import Owner, is_left, make_temporary, owner_of, prefix
-from cw.arena.sandbox.shares import open_share, places
+from cw.arena.sandbox.shares import (
+    Owner,
+    Swept,
+    is_left,
+    make_temporary,
+    open_share,
+    owner_of,
+    places,
+    prefix,
+    sweep,
+)
 from cw.errors import Failure
 from tests.arena.zoo import wait_until
 
@@ -28,7 +36,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from cw.arena.sandbox.limits import ResourceLimits
-from cw.arena.sandbox.owners import make_temporary
+from cw.arena.sandbox.shares import make_temporary
 from cw.arena.sandbox.shares import open_share
 home = make_temporary("bot")
 (home / "deep" / "deeper").mkdir(parents=True)
@@ -163,10 +171,10 @@ def test_a_sweep_is_bounded_and_what_cannot_be_removed_stops_nothing(
     for number in range(5):
         parts = (here.namespace, here.process, here.started - 1)
         (own_folder / "-".join(["cw-bot", *(f"{part:x}" for part in parts), str(number)])).mkdir()
-    monkeypatch.setattr(leftovers, "MOST", 2)
+    monkeypatch.setattr(shares, "MOST", 2)
     assert sweep().folders == 2
-    monkeypatch.setattr(leftovers, "MOST", 100)
-    monkeypatch.setattr(leftovers, "remove_tree", lambda _: (_ for _ in ()).throw(OSError("no")))
+    monkeypatch.setattr(shares, "MOST", 100)
+    monkeypatch.setattr(shares, "remove_tree", lambda _: (_ for _ in ()).throw(OSError("no")))
     assert sweep().folders == 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cw.arena.match import Match
+from cw.arena.referee import Match
 from cw.errors import IllegalAction
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.games.rules import Fault, Outcome, Player

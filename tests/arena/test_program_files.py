@@ -19,10 +19,9 @@ from cw.arena.sandbox import (
     Sandbox,
     Source,
 )
-from cw.arena.sandbox.folders import JUNCTION, contents, is_junction
-from cw.arena.sandbox.installation import installation, installations, passed_through
+from cw.arena.sandbox.bubblewrap import installation, installations, passed_through
+from cw.arena.sandbox.folders import JUNCTION, contents, is_folder, is_junction
 from cw.arena.sandbox.limits import MIB
-from cw.arena.sandbox.removal import is_folder
 from cw.errors import UnfitProgram, UsageError
 from tests.arena.attacking import BOTH
 from tests.arena.zoo import BOTS, PATIENCE, wait_until
@@ -118,7 +117,7 @@ def test_a_junction_is_neither_copied_nor_emptied(
         return is_junction(cast("os.stat_result", SimpleNamespace(st_reparse_tag=tag)))
 
     monkeypatch.setattr("cw.arena.sandbox.folders.is_junction", behaves_as_on_windows)
-    monkeypatch.setattr("cw.arena.sandbox.removal.is_junction", behaves_as_on_windows)
+    monkeypatch.setattr("cw.arena.sandbox.folders.is_junction", behaves_as_on_windows)
     assert names_in(tmp_path) == ["own"]
     with os.scandir(tmp_path) as entries:
         assert [entry.name for entry in entries if is_folder(entry)] == ["own"]

@@ -19,15 +19,7 @@ import pytest
 
 from cw.arena.launch import start
 from cw.arena.processes import marked
-from cw.arena.sandbox import (
-    PLAIN,
-    Launch,
-    Policy,
-    ProgramNeeds,
-    Sandbox,
-    Source,
-    bubblewrap,
-)
+from cw.arena.sandbox import PLAIN, Launch, Policy, ProgramNeeds, Sandbox, Source, bubblewrap
 from cw.arena.sandbox.limits import MIB, ResourceLimits, by_shell, own_tasks
 from cw.arena.sandbox.shares import places
 from cw.arena.transports.http import HttpBot

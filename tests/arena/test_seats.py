@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cw.arena.seats import SKIPPED, Answer, Look
-from cw.arena.seats.human import HumanSeat
-from cw.arena.seats.in_process import InProcessSeat
 from cw.arena.seats.lines import LineSeat, more_severe
-from cw.arena.seats.wrappers import ASKED_IN, ImpatientSeat
+from cw.arena.seats.wrappers import ASKED_IN, HumanSeat, ImpatientSeat, InProcessSeat
 from cw.arena.transports.stdio import LINE_CAP, StdioBot
 from cw.games.rules import Fault
 from cw.games.wire import Ignore, LineMessage, Query, QueryLimits, Reply

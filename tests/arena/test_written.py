@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cw.arena.seats.human import HumanSeat
+from cw.arena.referee import Written
+from cw.arena.seats.wrappers import HumanSeat
 from cw.arena.transports.lines import HeadAndTail
-from cw.arena.written import Written
 
 
 class WritingSeat(HumanSeat):

@@ -11,7 +11,7 @@ from tests import patience
 
 def be_patient(change: patience.Change) -> None:
     """Let workshops check bots by the limits of `patience`; `change` does what `setattr` does."""
-    check = import_module("cw.workshop.checking").Check
+    check = import_module("cw.workshop.runs").Check
     begin = check.__init__
 
     def begin_patiently(self: Any, *arguments: Any) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.matches.playing import play_match
 
 MATCHES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
@@ -19,13 +19,13 @@ MATCHES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 
 
-def recorded(game: str) -> replay.Document:
+def recorded(game: str) -> replays_document.Document:
     """Give the replay of a match of a game; members may be replaced, and not what they hold."""
     return dict(_played(game))
 
 
 @cache
-def _played(game: str) -> replay.Document:
+def _played(game: str) -> replays_document.Document:
     """Play a match of a game and give its replay."""
     names, options = MATCHES[game]
     bots = [f"bot{seat}=builtin:{name}" for seat, name in enumerate(names)]
@@ -36,8 +36,8 @@ def _played(game: str) -> replay.Document:
 
 def frames(game: str) -> list[Any]:
     """Return all frames of a game's replay, as a reader of its file gets them."""
-    document = replay.decode(replay.encode(recorded(game), packed=False))
-    return list(replay.frames(document))
+    document = replays_document.decode(replays_document.encode(recorded(game), packed=False))
+    return list(replays_document.frames(document))
 
 
 def fill(folder: Path) -> None:
@@ -45,4 +45,6 @@ def fill(folder: Path) -> None:
     for game in MATCHES:
         packed = game in ("code-battle", "paint")
         ending = ".json.gz" if packed else ".json"
-        (folder / f"{game}{ending}").write_bytes(replay.encode(recorded(game), packed=packed))
+        (folder / f"{game}{ending}").write_bytes(
+            replays_document.encode(recorded(game), packed=packed)
+        )

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from cw.games.registry import GAMES
-from cw.web.championship import championship_routes as championship
+from cw.web import championship
 from cw.web.settings import SiteSettings
 from tests.browser.axe import on_each_screen, serious
 from tests.browser.conftest import Host, Watcher

@@ -17,7 +17,7 @@ from cw.championship.report_document import snapshot
 from cw.league.fixtures import Fixture, open_fixtures
 from cw.line_files import alone
 from cw.server.wsgi import listen, serving
-from cw.web.championship.championship_routes import championship_app
+from cw.web.championship import championship_app
 from tests.browser.axe import on_each_screen, serious
 from tests.browser.conftest import Watcher
 from tests.championship.contests import built_in, run_in_background

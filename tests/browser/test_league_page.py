@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from cw.lab.journal import opened
-from cw.lab.league.running import Field, League, Planner, play_league
-from cw.lab.playing import players
+from cw.lab.journal import opened, players
+from cw.lab.league import Field, League, Planner, play_league
 from cw.server.wsgi import listen, serving
-from cw.web.league.league_routes import LeagueDisplay, league_app
+from cw.web.league import LeagueDisplay, league_app
 from tests.browser.axe import on_each_screen, serious
 from tests.browser.conftest import Watcher
 

@@ -17,10 +17,10 @@ from playwright.sync_api import Browser, Page, expect
 from cw.arena.bots import BotKind, BotSpec
 from cw.games.registry import load_game
 from cw.matches.spec import MatchSpec
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import verify
 from cw.web import create_app
-from cw.web.live.live_matches import LiveMatches
+from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 from tests.browser.axe import Scheme, complaints, on_each_screen, serious, show_on
 from tests.browser.conftest import Watcher, each_screen, watch
@@ -151,7 +151,7 @@ def test_the_end_of_a_match_is_told_where_it_was_watched(site: Site, watcher: Wa
     expect(page.locator("#events .kind.end")).to_have_count(1)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the replay").click()
-    download_document = replay.decode(download.value.path().read_bytes())
+    download_document = replays_document.decode(download.value.path().read_bytes())
     assert verify(load_game("hexagon"), download_document) is None
     page.wait_for_url(re.compile(f"turn={last}"))
     page.reload()

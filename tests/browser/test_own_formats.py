@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from cw.games.code_battle import exporter
 from cw.games.registry import load_game
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher, watch
@@ -44,7 +44,9 @@ READ = """async (texts) => {
 def exported() -> bytes:
     """Return the replay of a match of three players in the format."""
     document = recorded("code-battle")
-    return exporter.export(document, list(replay.states(load_game("code-battle"), document)))
+    return exporter.export(
+        document, list(replays_document.states(load_game("code-battle"), document))
+    )
 
 
 @pytest.fixture

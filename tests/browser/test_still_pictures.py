@@ -10,9 +10,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 
-from cw.drawing.palette import COLOURS, mark_of
-from cw.drawing.shapes import Part, Sheet
-from cw.pictures.brush import image_of
+from cw.drawing import COLOURS, Part, Sheet, mark_of
+from cw.pictures.raster import image_of
 from cw.pictures.svg import svg
 from cw.web import create_app
 from tests.browser.recorded import MATCHES

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from cw.replays import document as replay
-from cw.web import create_app
-from cw.web.replays import replay_folder
+from cw.replays import document
+from cw.web import create_app, replay_store
 from cw.web.settings import LARGEST_UPLOAD, SiteSettings
 from tests.browser.axe import on_each_screen, serious
 from tests.browser.conftest import Watcher
@@ -33,7 +32,7 @@ def site(serve: Serve, folder: Path) -> str:
 
 def file_of(folder: Path, game: str, spaces: int = 0) -> Path:
     file = folder.parent / f"{game}.json"
-    file.write_bytes(replay.encode(recorded(game), packed=False) + b" " * spaces)
+    file.write_bytes(document.encode(recorded(game), packed=False) + b" " * spaces)
     return file
 
 
@@ -74,7 +73,7 @@ def test_a_refusal_is_shown_and_can_be_tried_again(
     choose(page, site, file_of(folder, "hexagon"))
     region = page.get_by_role("region", name="Upload the replay")
     button = region.get_by_role("button")
-    monkeypatch.setattr(replay_folder, "MOST_FILES", 0)
+    monkeypatch.setattr(replay_store, "MOST_FILES", 0)
     button.click()
     expect(region.get_by_role("status")).to_contain_text(
         "The server refused it: this server's replay folder is full"

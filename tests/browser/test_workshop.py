@@ -16,8 +16,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cw.server.wsgi import address_of, listen, serving
-from cw.web.workshop.app import create_workshop
-from cw.web.workshop.gate import Gate
+from cw.web.workshop_app import create_workshop
+from cw.web.workshop_routes import Gate
 from cw.workshop.project import open_project
 from tests.browser.axe import Scheme, on_each_screen, show_on
 from tests.browser.conftest import Watcher, each_screen

@@ -17,7 +17,7 @@ import pytest
 from cw.championship.journal import load_progress
 from cw.games.registry import load_game
 from cw.kits import new_bot
-from cw.replays import document as replay
+from cw.replays import document
 from cw.replays.verify import verify
 from tests.championship.contests import (
     built_in,
@@ -42,7 +42,7 @@ def verify_replays(game: str, out: Path) -> None:
     files = list((out / "games").glob("*.json.gz"))
     assert len(files) == len(lines_of(out))
     for file in files:
-        assert verify(load_game(game), replay.decode(file.read_bytes())) is None
+        assert verify(load_game(game), document.decode(file.read_bytes())) is None
 
 
 @pytest.mark.thorough
@@ -110,7 +110,7 @@ def test_three_hexagon_web_services(tmp_path: Path) -> None:
     verify_replays("hexagon", out)
     for path in filter(Path.is_file, out.rglob("*")):
         data = path.read_bytes()
-        text = replay.unpacked(data) if path.suffix == ".gz" else data
+        text = document.unpacked(data) if path.suffix == ".gz" else data
         assert b"hush" not in text, path
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from cw.assets import asset
 from cw.games.registry import load_game
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import verify
 from tests import patience
 from tests.arena.test_attacks import FAIR, FILLS, HOARDS, KNOCKS, NESTS, SPINS
@@ -237,6 +237,8 @@ def test_an_honest_client_wins_against_a_team_that_tries_everything(tmp_path: Pa
     assert report_of(out)["order"][0] == ["honest"]
     assert b"\x1b" not in played.stdout + played.stderr
     game = load_game("circuit-wars")
-    replays = [replay.decode(file.read_bytes()) for file in out.glob("games/**/*.json.gz")]
+    replays = [
+        replays_document.decode(file.read_bytes()) for file in out.glob("games/**/*.json.gz")
+    ]
     assert [verify(game, document) for document in replays] == [None, None]
     wait_until(lambda: not commands_with(sign))

@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from cw.matches.processes import workers
+from cw.matches import workers
 from tests.championship.contests import built_in, cw, lines_of, report_of
 
 PATIENCE: Final = 120.0
@@ -150,11 +150,11 @@ def test_a_worker_that_fails_ends_no_championship(
 
 
 NOISY = """
-import sys, cw.matches.processes.worker
+import sys, cw.matches.worker
 print("random: it has no walls", file=sys.stderr)
 print("greedy: it has no walls", file=sys.stderr)
 print("\\x1b[31mno room in /tmp" + "." * 5000, file=sys.stderr)
-cw.matches.processes.worker.main()
+cw.matches.worker.main()
 """
 
 

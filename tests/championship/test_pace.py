@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cw.championship.pace import Pace, in_words
+from cw.championship.runner import Pace, in_words
 
 
 def test_nothing_is_said_before_a_few_matches_have_ended() -> None:

@@ -14,11 +14,7 @@ import pytest
 from cw.championship.config import ChampionshipSettings
 from cw.championship.entries import Entry, EntryFault
 from cw.championship.journal import Journal, Progress, opened
-from cw.championship.report import (
-    ChampionshipReport,
-    report_of,
-    write_report,
-)
+from cw.championship.report import ChampionshipReport, report_of, write_report
 from cw.championship.report_document import snapshot
 from cw.league.contest_formats import FORMATS
 from cw.league.fixtures import Fixture, open_fixtures

@@ -18,7 +18,7 @@ import requests
 
 from cw.championship.journal import load_progress
 from cw.games.registry import load_game
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import verify
 from tests.championship.contests import (
     CLIENT,
@@ -168,7 +168,7 @@ def test_logs_and_replays_tell_every_game(tmp_path: Path) -> None:
             f"{line['player_1']} {line['player_2']}",
             f"{line['score_1']} {line['score_2']}",
         ]
-        document = replay.decode(file.with_suffix(".json.gz").read_bytes())
+        document = replays_document.decode(file.with_suffix(".json.gz").read_bytes())
         assert verify(load_game("circuit-wars"), document) is None
     meetings = {(line["player_1"], line["player_2"]): line["seed"] for line in lines[:2]}
     assert len(set(meetings.values())) == 1

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from cw.championship.config import settings_of
-from cw.championship.runner import cores
+from cw.championship.runner import CLIENTS, Trial, cores, lanes_for
 from cw.championship.teams import read_teams
-from cw.championship.validation import CLIENTS, Trial, lanes_for
 from cw.matches.spec import Isolation
 from tests import seed_clients
 from tests.arena.zoo import wait_until

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from cw.cli import main
 from cw.games.registry import GAMES
 from cw.lab.journal import read_head
-from cw.matches.processes.series import AHEAD
+from cw.matches.workers import AHEAD
 from tests.lab.bots import painter
 from tests.lab.journals import matches, wait_for
 from tests.matches.bots_of_games import PAINT, write

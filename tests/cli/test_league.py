@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 
 from cw.cli import main
 from cw.lab.journal import opened
-from cw.lab.league.running import Field, Planner, read_league
-from cw.lab.league.versions import Store
+from cw.lab.league import Field, Planner, read_league
+from cw.lab.versions import Store
 from cw.matches.spec import Isolation
 from tests.effort import amount
 from tests.lab.journals import matches, wait_for

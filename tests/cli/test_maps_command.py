@@ -12,9 +12,8 @@ from click.testing import CliRunner, Result
 from PIL import Image, ImageColor
 
 from cw.cli import main
-from cw.drawing.palette import WALL
-from cw.drawing.scenes import MARGIN
-from cw.games.code_battle.maps.generate import make_map
+from cw.drawing import MARGIN, WALL
+from cw.games.code_battle.maps.generation import make_map
 from cw.games.code_battle.maps.map_file import decode_map, encode_map
 
 MAP = make_map("m4_001", 4, 7, rows=30, cols=44, cores_per_player=2)

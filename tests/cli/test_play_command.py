@@ -17,7 +17,7 @@ import requests
 from click.testing import CliRunner, Result
 
 from cw.cli import main
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import PAINT, write
 from tests.processes import NEEDS_PROC, descendants, is_running
@@ -443,7 +443,7 @@ def test_a_match_is_watched_in_the_browser_until_ctrl_c(tmp_path: Path) -> None:
             "over"
         ]:
             assert time.monotonic() < until
-        assert document["hash"] == replay.decode(out.read_bytes())["hash"]
+        assert document["hash"] == replays_document.decode(out.read_bytes())["hash"]
         match.send_signal(signal.SIGINT)
         assert match.wait(300) == 0
 

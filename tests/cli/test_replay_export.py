@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from PIL.GifImagePlugin import GifImageFile
 
 from cw.cli import main
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.browser.recorded import MATCHES, recorded
 
 
@@ -24,7 +24,7 @@ def export(*arguments: str | Path | int) -> Result:
 
 def replay_file(folder: Path, game: str = "paint") -> Path:
     file = folder / "match.json.gz"
-    file.write_bytes(replay.encode(recorded(game), packed=True))
+    file.write_bytes(replays_document.encode(recorded(game), packed=True))
     return file
 
 
@@ -134,7 +134,7 @@ def test_a_frame_that_cannot_be_drawn(tmp_path: Path, form: str) -> None:
     document = recorded("paint")
     document = document | {"frame": document["frame"] | {"width": "<b>"}}
     file = tmp_path / "match.json"
-    file.write_bytes(replay.encode(document, packed=False))
+    file.write_bytes(replays_document.encode(document, packed=False))
     done = export(file, form)
     assert done.exit_code == 2
     assert "cannot be drawn: Expected `int`, got `str`" in done.stderr

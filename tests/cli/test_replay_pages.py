@@ -12,14 +12,14 @@ from click.testing import CliRunner
 
 from cw.assets import asset
 from cw.cli import main
-from cw.replays import document as replay
-from cw.web.replays.export import bundled, html
+from cw.replays import document as replays_document
+from cw.web.replay_export import bundled, html
 from tests.browser.recorded import recorded
 
 
 def replay_file(folder: Path) -> Path:
     file = folder / "match.json.gz"
-    file.write_bytes(replay.encode(recorded("paint"), packed=True))
+    file.write_bytes(replays_document.encode(recorded("paint"), packed=True))
     return file
 
 
@@ -67,7 +67,7 @@ def test_export_writes_one_page(tmp_path: Path) -> None:
 
 def test_the_page_is_below_a_megabyte_beyond_the_replay() -> None:
     document = recorded("code-battle")
-    assert len(html(document)) - len(replay.encode(document, packed=False)) < 1_000_000
+    assert len(html(document)) - len(replays_document.encode(document, packed=False)) < 1_000_000
 
 
 def test_every_module_of_the_viewer_is_in_the_page() -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from cw.cli import main
 from cw.errors import ProtocolError
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.effort import amount
 from tests.matches.playing import play_match
 from tests.mutations import CASES, spoiled
@@ -43,14 +43,14 @@ FEW = amount(2, 10) * len(COMMANDS)
 def recorded(match: Match) -> Any:
     game, names, options = match
     played = play_match(game, [f"builtin:{name}" for name in names], 3, options)
-    return json.loads(replay.encode(played.replay, packed=False))
+    return json.loads(replays_document.encode(played.replay, packed=False))
 
 
 def with_fitting_hash(text: bytes) -> bytes:
     """Return a file whose hash fits what it says, so that it is looked at more closely."""
     with suppress(ProtocolError, ValueError, UnicodeError):
         document = json.loads(text)
-        document["hash"] = replay.digest(replay.parse(text))
+        document["hash"] = replays_document.digest(replays_document.parse(text))
         return json.dumps(document).encode()
     return text
 

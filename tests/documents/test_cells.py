@@ -6,15 +6,15 @@ import time
 
 import pytest
 
-from cw.championship import spreadsheets
-from cw.documents.cells import harmless
+from cw.championship import report
+from cw.documents import harmless
 from tests.documents.formulas import COLUMNS, SEPARATORS, formulas, rows_of_names
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_no_cell_is_a_formula_whatever_separates_them(separator: str) -> None:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in rows_of_names()]
-    assert formulas(spreadsheets.text_of(COLUMNS, rows), separator) == []
+    assert formulas(report.text_of(COLUMNS, rows), separator) == []
 
 
 @pytest.mark.parametrize("text", ["Anna-Lena", "x - 1; y", "O'Neill, Jr.", "a@b.example", "3 = 3"])

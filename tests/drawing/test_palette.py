@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cw import drawing
 from cw.assets import asset
-from cw.drawing import palette
-from cw.drawing.palette import COLOURS, DARK, LIGHT, letter_of
+from cw.drawing import COLOURS, DARK, LIGHT, letter_of
 from cw.games.registry import GAMES
 
 VIEWER = asset("static") / "viewer"
@@ -25,11 +25,11 @@ class TestPalette:
         assert tuple(pairs) == COLOURS
 
     @pytest.mark.parametrize(("name", "inks"), [("light", LIGHT), ("dark", DARK)])
-    def test_the_other_inks_are_those_of_the_viewer(self, name: str, inks: palette.Inks) -> None:
+    def test_the_other_inks_are_those_of_the_viewer(self, name: str, inks: drawing.Inks) -> None:
         [table] = re.findall(rf"^  {name}: {{(.*?)}},$", source("drawing.js"), re.M | re.S)
         pairs = re.findall(r'(\w+): "(#\w{6})"', table)
         assert dict(pairs) == {key: getattr(inks, key) for key, _ in pairs}
-        assert {key for key, _ in pairs} == {*palette.Inks.__slots__} - {"letter"}
+        assert {key for key, _ in pairs} == {*drawing.Inks.__slots__} - {"letter"}
 
     def test_letters_are_written_as_in_the_viewer(self) -> None:
         pair = f'scene.dark ? "{DARK.letter}" : "{LIGHT.letter}"'
@@ -42,7 +42,7 @@ class TestPalette:
             re.findall(r'^const (\w+) = "(#\w{6})";', source("games/code_battle.js"), re.M)
         )
         del colours["FAR_WALL"]  # Of the small map, which only the viewer has.
-        assert colours == {name: getattr(palette, name) for name in colours}
+        assert colours == {name: getattr(drawing, name) for name in colours}
         assert len(colours) == 7
 
     def test_every_game_of_the_viewer_is_drawn(self) -> None:

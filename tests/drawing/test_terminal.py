@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cw.drawing.terminal import COLORS, color, letter
+from cw.drawing import COLORS, color, letter
 
 
 def test_players_have_colours_and_letters_of_their_own_until_they_run_out() -> None:

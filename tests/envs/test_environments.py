@@ -22,7 +22,7 @@ from pettingzoo.test import (
 
 from cw.envs import TurnEnv, aec_env, parallel_env
 from cw.envs.agent_game import reward
-from cw.envs.gym_spaces import MaskedNumbers
+from cw.envs.spaces import MaskedNumbers
 from cw.errors import UsageError
 from cw.games.registry import GAMES, load_play_options, load_spaces
 from cw.games.rules import Outcome, Player

@@ -14,8 +14,7 @@ import pytest
 
 from cw.errors import UsageError
 from cw.games.code_battle.protocol import CodeBattleProtocol
-from cw.games.entry import in_folder
-from cw.games.late_strategy import LateStrategy
+from cw.games.entry import LateStrategy, in_folder
 from cw.games.registry import (
     GAMES,
     game_entries,

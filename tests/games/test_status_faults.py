@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cw.games.status_faults import LONGEST, SERVER_ERROR, status_fault
-from cw.games.wire import Reply
+from cw.games.wire import LONGEST, SERVER_ERROR, Reply, status_fault
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from cw.games.circuit_wars import board as circuit
+from cw.games.circuit_wars import board
 from cw.games.circuit_wars.protocol import status_document
 from cw.games.circuit_wars.rules import CircuitWars
 from tests.kits.steps import Step, Vector, vector
@@ -44,10 +44,10 @@ def scripted(name: str, player: int, turns: int, code: int | None = None) -> Vec
     return vector(name, steps) | {"exit": 0, "says": "You won." if won else "You lost."}
 
 
-def names(squares: circuit.Squares) -> list[str]:
+def names(squares: board.Squares) -> list[str]:
     """Return both names of every free segment."""
     words = []
-    for move in circuit.free_moves(squares):
+    for move in board.free_moves(squares):
         words += [str(move)]
         across = move.from_across()
         if across.is_on(len(squares)):

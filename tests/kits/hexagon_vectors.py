@@ -9,8 +9,8 @@ from typing import Any
 
 from cw.games.hexagon.codec import HexagonCodec
 from cw.games.hexagon.rules import Hexagon, legal_moves
-from cw.games.hexagon.rules.grid import grid
-from cw.games.hexagon.rules.state import State as Battle
+from cw.games.hexagon.state import State as Battle
+from cw.games.hexagon.state import grid
 from tests.kits.steps import Step, Vector, compact, expect, request, vector
 
 OK = {"status": "ok"}

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cw.games.paint.rules.messages import judge
+from cw.games.paint.rules import judge
 
 ROOT = Path(__file__).resolve().parents[2]
 Document = dict[str, Any]

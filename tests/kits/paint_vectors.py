@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from cw.games.paint.rules import Paint
-from cw.games.paint.rules.messages import state_message
+from cw.games.paint.rules import Paint, state_message
 from tests.kits.steps import Step, Vector, compact, vector
 
 

@@ -15,8 +15,7 @@ import pytest
 from cw.arena.bots import BotSpec, place_of
 from cw.errors import UsageError
 from cw.games.registry import GAMES, load_endings
-from cw.lab.ask import ask, turns_of
-from cw.lab.asked import AskedAnswer, Asking
+from cw.lab.ask import AskedAnswer, Asking, ask, turns_of
 from cw.matches.spec import Isolation
 from tests.documented import installed, programs
 from tests.interpreter import PYTHON

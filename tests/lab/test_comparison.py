@@ -9,11 +9,18 @@ import pytest
 
 from cw.games.registry import GAMES, load_game
 from cw.games.rules import Json
-from cw.lab.comparison import Comparison, Contest
+from cw.lab.comparison import (
+    Comparison,
+    Contest,
+    LineUp,
+    document,
+    read_line_up,
+    sentence,
+    starts_vary,
+    varying_option,
+)
 from cw.lab.journal import Journal, MatchLine, line_of
-from cw.lab.line_up import LineUp, read_line_up, starts_vary, varying_option
-from cw.lab.words import document, sentence
-from cw.league.statistics.sprt import Hypotheses
+from cw.league.tests import Hypotheses
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
 

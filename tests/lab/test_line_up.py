@@ -9,7 +9,7 @@ import pytest
 
 from cw.errors import UsageError
 from cw.games.registry import GAMES
-from cw.lab.line_up import LineUp, outranked, read_line_up
+from cw.lab.comparison import LineUp, outranked, read_line_up
 from cw.matches.spec import MatchSpec
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw.lab.parameters import EXAMPLE, as_setting, read_parameters
-from cw.league.statistics.spsa import Tunable
+from cw.lab.tuning import EXAMPLE, as_setting, read_parameters
+from cw.league.tests import Tunable
 
 
 def parameter_file(folder: Path, text: str | bytes) -> Path:

@@ -17,8 +17,8 @@ from typing import Final
 import click
 import numpy as np
 
+from cw.league.glicko2 import SCALE
 from cw.league.information import Matrix, chances
-from cw.league.statistics.glicko2 import SCALE
 from tests.league.informative_matches import BOTS
 
 FIELDS: Final = 30

@@ -18,9 +18,9 @@ from typing import Final, Literal
 import click
 import numpy as np
 
+from cw.league.glicko2 import SCALE
 from cw.league.information import Matrix, Meetings, Strengths, most_informative, strengths
-from cw.league.statistics.glicko2 import SCALE
-from cw.league.statistics.sprt import score_at
+from cw.league.tests import score_at
 
 Choice = Literal["round robin", "cw league"]
 

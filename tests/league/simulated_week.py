@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from math import log
 from random import Random
 
+from cw.league.glicko2 import Rating, pair_ranks, rate
 from cw.league.matchmaking import Candidate, Pairing, eligible, pair, seed_bot
-from cw.league.statistics.glicko2 import Rating, pair_ranks, rate
 
 DAY = 86400.0
 SPREAD = 400.0

@@ -8,23 +8,31 @@ from random import Random
 
 import pytest
 
-from cw.league.ladder.boards import BoardSpec, active_boards, next_board
-from cw.league.ladder.final_order import EntryTotals, final_order
-from cw.league.ladder.phases import GroupEvent, Phase, due_now, phase
-from cw.league.ladder.places import positions
-from cw.league.ladder.points import (
+from cw.league.ladder import (
     POINTS,
+    BoardSpec,
+    EntryTotals,
     EvenGames,
     GameResult,
+    GroupEvent,
+    Phase,
     PlayedMatch,
     Scoring,
     Tally,
+    active_boards,
     crosstable,
+    derived_seed,
+    due_now,
+    final_order,
     match_points,
+    next_board,
+    pairs,
+    phase,
+    positions,
     result,
+    seats,
     summed,
 )
-from cw.league.ladder.rounds import derived_seed, pairs, seats
 
 WON, LOST, EVEN = (
     GameResult((1, 2), (30, 20)),

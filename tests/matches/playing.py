@@ -20,7 +20,7 @@ from cw.matches.spec import (
     SandboxPolicy,
     Secrets,
 )
-from cw.replays import document as replay
+from cw.replays import document
 from cw.replays.verify import verify
 
 
@@ -56,6 +56,6 @@ def play_spec(spec: MatchSpec, secrets: Secrets = NO_SECRETS) -> Played:
     """Play a match as it is described; the replay must be true."""
     states: list[MatchProgress] = []
     result = asyncio.run(run_match(spec, on_turn=states.append, secrets=secrets))
-    again = replay.decode(replay.encode(result.replay, packed=False))
+    again = document.decode(document.encode(result.replay, packed=False))
     assert verify(load_game(spec.game), again) is None
     return Played(result, states[-1].record)

@@ -15,7 +15,7 @@ from cw.games.end_of_codes.endings import ENDINGS
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchSpec
 from cw.replays.document import decode
-from cw.web.workshop.page_documents import with_questions
+from cw.web.workshop import with_questions
 from tests.matches.bots_of_games import END_OF_CODES, write
 
 WRONG = 'answer = {"intent": intents}'

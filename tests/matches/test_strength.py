@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from cw.cli import main
 from cw.cli.bots import bots
 from cw.errors import UsageError
-from cw.matches.strength import ladder, measure
+from cw.matches.simulate import ladder, measure
 
 
 def test_the_figures_of_a_pair() -> None:

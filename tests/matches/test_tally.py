@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cw.arena.bots import BotSpec
-from cw.league.statistics.intervals import wilson
+from cw.league.tests import wilson
 from cw.matches.simulate import named, series, simulate
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
-from cw.matches.tally import tallies
+from cw.matches.verdict import tallies
 
 
 def played(

@@ -6,22 +6,22 @@ from typing import Any
 
 from PIL import Image, ImageColor
 
-from cw.drawing.shapes import Sheet
-from cw.pictures.brush import image_of
+from cw.drawing import Sheet
 from cw.pictures.exports import still
-from cw.replays import document as replay
-from cw.web.replays.export import drawn
+from cw.pictures.raster import image_of
+from cw.replays import document as replays_document
+from cw.web.replay_export import drawn
 from tests.browser.recorded import recorded
 
 Pixel = tuple[int, ...]
 
 
-def document_of(game: str) -> replay.Document:
+def document_of(game: str) -> replays_document.Document:
     """Return the replay of a game as a reader of its file gets it."""
-    return replay.decode(replay.encode(recorded(game), packed=False))
+    return replays_document.decode(replays_document.encode(recorded(game), packed=False))
 
 
-def sheet_at(document: replay.Document, turn: int = -1) -> Sheet:
+def sheet_at(document: replays_document.Document, turn: int = -1) -> Sheet:
     """Draw a turn."""
     return still(drawn(document), turn)
 
@@ -29,10 +29,10 @@ def sheet_at(document: replay.Document, turn: int = -1) -> Sheet:
 class Look:
     """A painted turn of a document."""
 
-    def __init__(self, document: replay.Document, turn: int = -1) -> None:
+    def __init__(self, document: replays_document.Document, turn: int = -1) -> None:
         self.sheet = sheet_at(document, turn)
         self.image: Image.Image = image_of(self.sheet)
-        self.frame: Any = list(replay.frames(document))[turn]
+        self.frame: Any = list(replays_document.frames(document))[turn]
 
     def at(self, x: float, y: float) -> Pixel:
         """Return the pixel at a place of the board, in cells."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cw.drawing.palette import colour_of, letter_of
-from cw.drawing.shapes import Rectangle, Text
+from cw.drawing import Rectangle, Text, colour_of, letter_of
 from cw.games.registry import load_picture
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.browser.recorded import MATCHES, recorded
 from tests.pictures.looking import Look, document_of, sheet_at
 
 
-def texts_of(document: replay.Document, turn: int) -> list[str]:
+def texts_of(document: replays_document.Document, turn: int) -> list[str]:
     """Return the texts below the board."""
     caption = sheet_at(document, turn).parts[1]
     return [shape.text for shape in caption.shapes if isinstance(shape, Text)]

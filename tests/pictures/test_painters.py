@@ -16,17 +16,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cw.drawing.shapes import Circle, Part, Polygon, Rectangle, Shape, Sheet, Stroke, Text
+from cw.drawing import Circle, Part, Polygon, Rectangle, Shape, Sheet, Stroke, Text
 from cw.errors import ArenaError, ProtocolError, UsageError
-from cw.pictures import exports, tiles
-from cw.pictures.brush import capsule, image_of
+from cw.pictures import exports, raster
 from cw.pictures.exports import animation, still
-from cw.pictures.fonts import fitted, printable, width_of
-from cw.pictures.raster import png
+from cw.pictures.raster import Canvas, capsule, fitted, image_of, png, printable, width_of
 from cw.pictures.svg import number, svg
-from cw.pictures.tiles import Canvas
-from cw.replays import document as replay
-from cw.web.replays.export import drawn
+from cw.replays import document as replays_document
+from cw.web.replay_export import drawn
 from tests.browser.recorded import MATCHES
 from tests.effort import first_is_fast
 from tests.pictures.looking import document_of, rgb, sheet_at
@@ -44,7 +41,9 @@ HOSTILE = (
 )
 
 
-def moving(document: replay.Document, span: tuple[int, int] = (0, -1), speed: float = 8) -> bytes:
+def moving(
+    document: replays_document.Document, span: tuple[int, int] = (0, -1), speed: float = 8
+) -> bytes:
     return animation(drawn(document), span, speed).data
 
 
@@ -201,7 +200,7 @@ class TestAnimations:
     ) -> None:
         document = document_of("hexagon")
         sheets = list(exports.sheets(drawn(document), range(4), (600, 48)))
-        monkeypatch.setattr(tiles, "MOST_KNOWN", 10)
+        monkeypatch.setattr(raster, "MOST_KNOWN", 10)
         canvas = Canvas(sheets[0])
         for sheet in sheets:
             assert canvas.show(sheet).tobytes() == image_of(sheet).tobytes()
@@ -223,7 +222,7 @@ class TestAnimations:
     @pytest.mark.thorough
     def test_the_same_bytes_come_out_of_another_process(self, tmp_path: Path) -> None:
         file = tmp_path / "match.json"
-        file.write_bytes(replay.encode(document_of("hexagon"), packed=False))
+        file.write_bytes(replays_document.encode(document_of("hexagon"), packed=False))
         for seed in ("1", "2"):
             out = tmp_path / f"{seed}.gif"
             command = [sys.executable, "-m", "cw", "replay", "export", str(file), "--gif"]
@@ -278,7 +277,7 @@ class TestNames:
 
 
 class TestBounds:
-    def paint(self, width: int, height: int, owner: str | None) -> replay.Document:
+    def paint(self, width: int, height: int, owner: str | None) -> replays_document.Document:
         document = document_of("paint")
         colors = [[owner] * width for _ in range(height)]
         frame = {"width": width, "height": height, "player_positions": {}, "colors": colors}

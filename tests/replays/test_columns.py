@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cw.errors import ProtocolError
-from cw.replays.columns import from_columns, to_columns
+from cw.replays.document import from_columns, to_columns
 
 documents = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=2),

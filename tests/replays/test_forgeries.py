@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from cw.cli import main
 from cw.games.registry import load_game
 from cw.games.rules import resignation
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import PERSON, verify
 from tests.matches.playing import play_match
 
@@ -37,37 +37,37 @@ OTHER: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module", params=MATCHES, ids=[match[0] for match in MATCHES])
-def honest(request: pytest.FixtureRequest) -> replay.Document:
+def honest(request: pytest.FixtureRequest) -> replays_document.Document:
     game, names, options = request.param
     bots = [f"builtin:{name}" for name in names]
     return again(play_match(game, bots, 3, options).replay)
 
 
-def again(document: replay.Document) -> replay.Document:
-    return replay.decode(replay.encode(document, packed=True))
+def again(document: replays_document.Document) -> replays_document.Document:
+    return replays_document.decode(replays_document.encode(document, packed=True))
 
 
-def forged(document: replay.Document, **changes: Any) -> str | None:
+def forged(document: replays_document.Document, **changes: Any) -> str | None:
     """Return what is said of a replay with other members and a hash that fits them."""
     other = again(document) | changes
-    other["hash"] = replay.digest(other)
+    other["hash"] = replays_document.digest(other)
     return verify(load_game(other["game"]), other)
 
 
-def after(document: replay.Document, turns: int) -> dict[str, Any]:
+def after(document: replays_document.Document, turns: int) -> dict[str, Any]:
     """Return the members of a replay that begins after some turns."""
     game = load_game(document["game"])
-    state = next(islice(replay.states(game, document), turns, None))
+    state = next(islice(replays_document.states(game, document), turns, None))
     return {
         "start": json.loads(json.dumps(game.codec.state_to_json(state))),
-        "frame": next(islice(replay.frames(document), turns, None)),
+        "frame": next(islice(replays_document.frames(document), turns, None)),
         "turns": document["turns"][turns:],
     }
 
 
-def test_people_alone_resign(honest: replay.Document) -> None:
+def test_people_alone_resign(honest: replays_document.Document) -> None:
     game = load_game(honest["game"])
-    state = next(replay.states(game, honest))
+    state = next(replays_document.states(game, honest))
     loser = honest["players"][0]
     outcome = resignation(game.rules.players(state), loser["player"]).to_json()
     ended = {"turns": honest["turns"][:1], "result": {"outcome": outcome}, "faults": []}
@@ -87,29 +87,29 @@ FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_a_forgery_is_found(honest: replay.Document, name: str) -> None:
+def test_a_forgery_is_found(honest: replays_document.Document, name: str) -> None:
     changes, sentence = FORGERIES[name]
     assert sentence in str(forged(honest, **changes))
 
 
-def test_a_match_that_was_cut_is_found(honest: replay.Document) -> None:
+def test_a_match_that_was_cut_is_found(honest: replays_document.Document) -> None:
     assert "the match is not over" in str(forged(honest, turns=honest["turns"][:1]))
     assert "the start does not follow" in str(forged(honest, **after(honest, 2)))
 
 
-def test_players_who_did_not_play_are_found(honest: replay.Document) -> None:
+def test_players_who_did_not_play_are_found(honest: replays_document.Document) -> None:
     players = [*honest["players"], {"player": 9, "name": "x", "bot": ""}]
     assert "its players differ from those of the start" in str(forged(honest, players=players))
 
 
-def test_options_that_give_another_start_are_found(honest: replay.Document) -> None:
+def test_options_that_give_another_start_are_found(honest: replays_document.Document) -> None:
     options = honest["options"] | OTHER[honest["game"]]
     assert "the start does not follow" in str(forged(honest, options=options))
 
 
-def test_turns_after_the_end_are_found(honest: replay.Document) -> None:
+def test_turns_after_the_end_are_found(honest: replays_document.Document) -> None:
     game = load_game(honest["game"])
-    *_, last = replay.states(game, honest)
+    *_, last = replays_document.states(game, honest)
     player = str(game.rules.players(last)[0])
     more = {"actions": {player: {"fault": "timeout"}}, "ms": {}, "frame": {}}
     sentence = str(forged(honest, turns=[*honest["turns"], more]))
@@ -161,12 +161,12 @@ def test_a_map_of_ones_own_proves_the_rest(tmp_path: Path) -> None:
     assert "the start does not follow" in str(forged(document, **after(document, 2)))
 
 
-def test_every_file_gets_its_line(honest: replay.Document, tmp_path: Path) -> None:
+def test_every_file_gets_its_line(honest: replays_document.Document, tmp_path: Path) -> None:
     files = {
-        "true.json": replay.encode(honest, packed=False),
-        "torn.json": replay.encode(honest, packed=False)[:-40],
-        "packed.json.gz": replay.encode(honest, packed=True),
-        "torn.json.gz": replay.encode(honest, packed=True)[:-40],
+        "true.json": replays_document.encode(honest, packed=False),
+        "torn.json": replays_document.encode(honest, packed=False)[:-40],
+        "packed.json.gz": replays_document.encode(honest, packed=True),
+        "torn.json.gz": replays_document.encode(honest, packed=True)[:-40],
         "other.json": b"[]",
     }
     for name, data in files.items():

@@ -10,7 +10,7 @@ import pytest
 
 from cw.errors import ProtocolError
 from cw.games.registry import load_game
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import verify
 from tests.matches.playing import play_match
 
@@ -25,35 +25,37 @@ MATCHES: list[Match] = [
 
 
 @pytest.fixture(scope="module", params=MATCHES, ids=[match[0] for match in MATCHES])
-def document(request: pytest.FixtureRequest) -> replay.Document:
+def document(request: pytest.FixtureRequest) -> replays_document.Document:
     match: Match = request.param
     game, names, options = match
     bots = [f"builtin:{name}" for name in names]
     return play_match(game, bots, 3, options).replay
 
 
-def again(document: replay.Document) -> replay.Document:
-    return replay.decode(replay.encode(document, packed=True))
+def again(document: replays_document.Document) -> replays_document.Document:
+    return replays_document.decode(replays_document.encode(document, packed=True))
 
 
-def verified(document: replay.Document) -> str | None:
+def verified(document: replays_document.Document) -> str | None:
     return verify(load_game(document["game"]), document)
 
 
-def test_a_match_is_played_again_as_it_was(document: replay.Document) -> None:
+def test_a_match_is_played_again_as_it_was(document: replays_document.Document) -> None:
     assert verified(again(document)) is None
 
 
-def test_the_frames_need_no_rules(document: replay.Document) -> None:
+def test_the_frames_need_no_rules(document: replays_document.Document) -> None:
     game = load_game(document["game"])
     read = again(document)
-    frames = list(replay.frames(read))
-    played = [replay.frame_of(game, state) for state in replay.states(game, read)]
+    frames = list(replays_document.frames(read))
+    played = [
+        replays_document.frame_of(game, state) for state in replays_document.states(game, read)
+    ]
     assert frames == json.loads(json.dumps(played))
     assert len(frames) == len(document["turns"]) + 1
 
 
-def test_what_was_changed_is_found(document: replay.Document) -> None:
+def test_what_was_changed_is_found(document: replays_document.Document) -> None:
     for key, value in (("seed", 4), ("rules", 2), ("result", {"outcome": None})):
         assert "hash" in str(verified(again(document) | {key: value}))
     read = again(document)
@@ -61,23 +63,23 @@ def test_what_was_changed_is_found(document: replay.Document) -> None:
     assert "hash" in str(verified(read))
 
 
-def test_a_frame_that_lies_is_found(document: replay.Document) -> None:
+def test_a_frame_that_lies_is_found(document: replays_document.Document) -> None:
     read = again(document)
     read["turns"][1]["frame"] = {}
     assert "the frame after turn 2" in str(verified(read))
 
 
-def test_a_result_that_lies_is_found(document: replay.Document) -> None:
+def test_a_result_that_lies_is_found(document: replays_document.Document) -> None:
     read = again(document)
     read["result"]["outcome"]["winner"] = "nobody"
-    read["hash"] = replay.digest(read)
+    read["hash"] = replays_document.digest(read)
     assert verified(read) == "the result differs from that of the rules"
 
 
-def test_a_replay_is_the_same_packed_and_plain(document: replay.Document) -> None:
-    packed = replay.encode(document, packed=True)
-    assert gzip.decompress(packed) == replay.encode(document, packed=False)
-    assert packed == replay.encode(document, packed=True)
+def test_a_replay_is_the_same_packed_and_plain(document: replays_document.Document) -> None:
+    packed = replays_document.encode(document, packed=True)
+    assert gzip.decompress(packed) == replays_document.encode(document, packed=False)
+    assert packed == replays_document.encode(document, packed=True)
 
 
 @pytest.mark.parametrize(
@@ -97,20 +99,20 @@ def test_a_replay_is_the_same_packed_and_plain(document: replay.Document) -> Non
 )
 def test_what_is_no_replay_is_refused(data: bytes) -> None:
     with pytest.raises(ProtocolError):
-        replay.decode(data)
+        replays_document.decode(data)
 
 
 def test_a_bomb_is_refused() -> None:
     with pytest.raises(ProtocolError, match="larger than 1000 bytes"):
-        replay.unpacked(gzip.compress(b" " * 100_000), 1000)
+        replays_document.unpacked(gzip.compress(b" " * 100_000), 1000)
 
 
-def test_another_version_is_refused(document: replay.Document) -> None:
-    data = replay.encode(document | {"version": 2}, packed=False)
+def test_another_version_is_refused(document: replays_document.Document) -> None:
+    data = replays_document.encode(document | {"version": 2}, packed=False)
     with pytest.raises(ProtocolError, match="version 2, expected 1"):
-        replay.decode(data)
-    for key in replay.KEYS:
-        less = json.loads(replay.encode(document, packed=False))
+        replays_document.decode(data)
+    for key in replays_document.KEYS:
+        less = json.loads(replays_document.encode(document, packed=False))
         del less[key]
         with pytest.raises(ProtocolError, match=key):
-            replay.decode(json.dumps(less).encode())
+            replays_document.decode(json.dumps(less).encode())

@@ -12,9 +12,8 @@ from flask.testing import FlaskClient
 from cw.championship.config import SETTINGS
 from cw.cli import main
 from cw.errors import UsageError
-from cw.server import rooms as room_registry
-from cw.web import create_app
-from cw.web.replays import replay_folder
+from cw.server import rooms
+from cw.web import create_app, replay_store
 from cw.web.settings import SiteSettings
 from tests.fixtures import FakeClock
 from tests.games.circuit_wars.examples import BOUNDARY
@@ -183,7 +182,7 @@ def test_nothing_is_put_into_the_folder_of_a_championship(clock: FakeClock, fold
 def test_a_full_folder_disturbs_no_game(
     client: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay_folder, "MOST_FILES", 1)
+    monkeypatch.setattr(replay_store, "MOST_FILES", 1)
     (folder / "other.json").write_text("{}")
     play(client, "", BOUNDARY, ("a", "b"))
     assert client.get("/status").get_json()["status_code"] == 302
@@ -193,7 +192,7 @@ def test_a_full_folder_disturbs_no_game(
 def test_only_the_latest_games_are_remembered(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = room_registry.MOST_FINISHED
+    most = rooms.MOST_FINISHED
     for number in range(most + 2):
         play(client, f"/rooms/r{number}", ["9,9,top"], ("a", "b"))
     finished = listed(client)["finished"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cw.errors import ProtocolError
-from cw.suite.document_checks import LONGEST, read
-from cw.suite.subject import BrokenPromise
+from cw.suite import LONGEST, BrokenPromise, read
 
 
 def refused(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cw.arena.bots import read_bot
-from cw.workshop.checking import whole
+from cw.workshop.runs import whole
 
 
 def test_files_of_the_folder_are_named_by_whole_paths(tmp_path: Path) -> None:

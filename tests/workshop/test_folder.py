@@ -9,7 +9,7 @@ from pathlib import Path, PureWindowsPath
 import pytest
 
 from cw.errors import UsageError
-from cw.workshop.folder import LARGEST_FILE, MOST_FILES, NAME, BotFolder, ChangedMeanwhile
+from cw.workshop.project import LARGEST_FILE, MOST_FILES, NAME, BotFolder, ChangedMeanwhile
 
 
 def digest(text: str) -> str:

@@ -14,18 +14,15 @@ from typing import Final, Literal, TypeAlias
 
 from cw.arena.sandbox import bubblewrap
 from cw.arena.sandbox.bounds import UNBOUND, Bounds
-from cw.arena.sandbox.folders import NO_FILES, Contents, Entry, contents
-from cw.arena.sandbox.installation import (
+from cw.arena.sandbox.bubblewrap import (
     find_program,
     installations,
     is_whole_program,
     passed_through,
 )
-from cw.arena.sandbox.leftovers import sweep_once
+from cw.arena.sandbox.folders import NO_FILES, Contents, Entry, contents, remove_later, remove_tree
 from cw.arena.sandbox.limits import ResourceLimits, limited, own_tasks
-from cw.arena.sandbox.owners import make_temporary
-from cw.arena.sandbox.removal import remove_later, remove_tree
-from cw.arena.sandbox.shares import Share, open_share
+from cw.arena.sandbox.shares import Share, make_temporary, open_share, sweep_once
 from cw.arena.transports.sockets import bound_unix
 from cw.errors import UnfitProgram, UsageError
 

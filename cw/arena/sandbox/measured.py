@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Timer
 from typing import IO, Final, TypeAlias
 
-from cw.arena.sandbox import Sandbox, Source, proc
+from cw.arena.sandbox import Sandbox, Source, bubblewrap
 from cw.arena.sandbox.limits import MIB, ResourceLimits, size
 from cw.arena.sandbox.shares import controllers
 from cw.arena.sandbox.syscalls import ABSENT, ARCHITECTURES, DENIED
@@ -235,7 +235,7 @@ def _contains(folder: Path, paths: Sequence[Path]) -> bool:
 
 def _proc() -> Result:
     seen = sorted(json.loads(_printed("proc")[0]))
-    is_masked = {*seen} <= {*proc.CONSTANT, *proc.FROZEN}
+    is_masked = {*seen} <= {*bubblewrap.CONSTANT, *bubblewrap.FROZEN}
     return "mounts of its own" if is_masked else "", f"shows {', '.join(seen)}"
 
 

@@ -14,9 +14,8 @@ from typing import Any, Final
 from cw.arena.bots import BotSpec
 from cw.arena.launch import VARIABLES, LaunchPolicy, launch
 from cw.arena.seats import Seat
-from cw.arena.seats.in_process import InProcessSeat
 from cw.arena.seats.lines import ClassSeat, LineSeat
-from cw.arena.seats.wrappers import FailedSeat, SandboxedSeat
+from cw.arena.seats.wrappers import FailedSeat, InProcessSeat, SandboxedSeat
 from cw.arena.transports.sockets import ANYWHERE, Reachable
 from cw.errors import ProtocolError, UsageError
 from cw.games.rules import Fault, Json, Player, Strategy
@@ -24,7 +23,7 @@ from cw.games.wire import Transport
 
 RUNNER: Final = files("cw.arena") / "class_runner.py"
 
-SERVICES: Final = "cw.arena.seats.services"
+SERVICES: Final = "cw.arena.seats.http"
 """The module for web services, loaded on first use: most matches have none."""
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
+from cw.arena.referee import MatchRecord
 from cw.arena.seats import SKIPPED, Answer, Look, Seat
 from cw.arena.transports.lines import SILENT, HeadAndTail
 from cw.arena.transports.stdio import StdioBot
-from cw.games.rules import Fault
-from cw.games.wire import Query, Transport
+from cw.errors import Abandoned, OutOfTurn
+from cw.games.codec import Codec
+from cw.games.rules import Fault, Player, Strategy
+from cw.games.wire import LineMessage, Query, Request, Transport, compact
 
 ASKED_IN: Final = 10
 """A bot that has long been late is asked in one out of this many turns."""
@@ -177,3 +180,185 @@ class SandboxedSeat:
             await self.seat.close()
         finally:
             self.box.close()
+
+
+LONGEST_QUESTION: Final = 64 * 1024
+"""Maximum characters of a question that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question in a match, and its result."""
+
+    player: Player
+    turn: int
+    """From 1; 0 for questions before the first turn."""
+    question: str
+    """What was sent, or for a bot that is shown the position, the position as JSON; cut if long."""
+    answer: str
+    """The beginning of the reply; "" if there was none."""
+    seconds: float
+    fault: Fault | None
+    written: str
+    """New standard error output since the previous exchange, as far as it is kept."""
+
+
+Hear: TypeAlias = Callable[[Exchange], None]
+"""Called with each exchange when it is complete."""
+
+
+class HeardSeat:
+    """A seat that reports its exchanges."""
+
+    def __init__(self, player: Player, seat: Seat, record: MatchRecord, hear: Hear) -> None:
+        """Report the exchanges of a player's seat in a match."""
+        self.player = player
+        self.seat = seat
+        self.record = record
+        self.hear = hear
+        self.transport = seat.transport
+        self._written = 0
+        """Bytes of standard error already reported."""
+
+    @property
+    def stderr(self) -> HeadAndTail:
+        """What the bot wrote."""
+        return self.seat.stderr
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Ask, and report the exchange if it was about an action or went wrong."""
+        question = self._question(query, look)
+        answer = await self.seat.ask(query, look)
+        fault = answer.value if isinstance(answer.value, Fault) else None
+        if query.action or fault is not None:
+            self.hear(self._exchange(question, answer, fault))
+        return answer
+
+    def _question(self, query: Query, look: Look) -> str:
+        if self.record.state is None:
+            # There is no position yet to show.
+            message = query.message
+            return f"{message.method} {message.path}" if isinstance(message, Request) else ""
+        return question_text(query, look, self.transport, self.record.game.codec)
+
+    def _exchange(self, question: str, answer: Answer, fault: Fault | None) -> Exchange:
+        turn = 0 if self.record.state is None else len(self.record.turns) + 1
+        reply = answer.beginning.decode(errors="replace")
+        cut = question[:LONGEST_QUESTION]
+        return Exchange(self.player, turn, cut, reply, answer.seconds, fault, self._fresh_output())
+
+    def _fresh_output(self) -> str:
+        """Return what the bot wrote since the previous call."""
+        stderr, known = self.stderr, self._written
+        if stderr.length == known:
+            return ""
+        self._written = stderr.length
+        return stderr.text()[stderr.place(known) :]
+
+    async def close(self) -> None:
+        """Close the seat."""
+        await self.seat.close()
+
+
+def question_text(
+    query: Query, look: Look, transport: Transport, codec: Codec[Any, Any, Any]
+) -> str:
+    """Return a question as text: what was sent, and the view unless that includes it."""
+    message = query.message
+    if transport == "lines" and isinstance(message, LineMessage):
+        return message.text.decode()
+    if transport == "http" and isinstance(message, Request):
+        body = (
+            view_text(look, codec)
+            if message.body is None
+            else message.body.decode(errors="replace")
+        )
+        return f"{message.method} {message.path}\n{body}"
+    return view_text(look, codec)
+
+
+def view_text(look: Look, codec: Codec[Any, Any, Any]) -> str:
+    """Return a player's current view as JSON."""
+    return compact(codec.view_to_json(look())).decode()
+
+
+PATIENCE: Final = 30 * 60.0
+"""Seconds without an action until a person counts as gone (hexagon.md, "A human against a bot")."""
+
+
+class HumanSeat:
+    """The seat of a person; used only in the event loop of its match."""
+
+    transport: Transport = "human"
+    stderr = SILENT
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        """Create the seat; nobody has been asked yet."""
+        self.patience = patience
+        self.resigned = asyncio.Event()
+        """Set when the person resigns, whoever is to move."""
+        self._asked: asyncio.Future[Any] | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the match is waiting for this person."""
+        return self._asked is not None and not self._asked.done()
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Wait for an action; other queries need no answer."""
+        if not query.action:
+            return Answer(None, 0.0)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        value = await self.act()
+        return Answer(value, loop.time() - began)
+
+    async def act(self) -> Any:
+        """Wait for an action; raise Abandoned if none arrives for too long."""
+        self._asked = asyncio.get_running_loop().create_future()
+        try:
+            return await asyncio.wait_for(self._asked, self.patience)
+        except TimeoutError:
+            raise Abandoned(f"nobody moved for {self.patience:g} s") from None
+        finally:
+            self._asked = None
+
+    def play(self, action: Any) -> None:
+        """Submit the action that is awaited; raise OutOfTurn if none is."""
+        if self._asked is None or self._asked.done():
+            raise OutOfTurn("it is not your turn")
+        self._asked.set_result(action)
+
+    async def close(self) -> None:
+        """Do nothing, as nothing was started."""
+
+
+class InProcessSeat:
+    """A built-in strategy that runs in this process."""
+
+    transport: Transport = "in-process"
+    stderr = SILENT
+
+    def __init__(self, strategy: Strategy[Any, Any]) -> None:
+        """Seat a strategy."""
+        self.strategy = strategy
+
+    async def ask(self, query: Query, look: Look) -> Answer:
+        """Run the strategy for an action; accept all other queries."""
+        if not query.action:
+            return Answer(None, 0.0)
+        view = look()
+        began = perf_counter()
+        # In a thread, so that long computation does not delay the answers of other bots.
+        value = await asyncio.to_thread(self._act, view)
+        seconds = perf_counter() - began
+        return Answer(query.explain(value) if isinstance(value, Fault) else value, seconds)
+
+    def _act(self, view: Any) -> Any:
+        try:
+            return self.strategy.act(view)
+        except Exception as error:
+            return Fault("crashed", f"the strategy raised {error!r}", "exception")
+
+    async def close(self) -> None:
+        """Do nothing, as nothing was started."""

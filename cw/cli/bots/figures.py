@@ -10,7 +10,7 @@ from itertools import chain
 import click
 
 from cw.games.registry import load_strategies, load_strategy
-from cw.matches.strength import Strength, ladder, measure
+from cw.matches.simulate import Strength, ladder, measure
 
 HEADINGS = (
     "| strategy | against | matches | win rate | 95 % CI"

@@ -18,18 +18,16 @@ from rich.text import Text
 
 from cw.championship.config import ChampionshipSettings, chosen_teams, settings_of
 from cw.championship.journal import Journal, Progress, opened
-from cw.championship.pace import in_words
 from cw.championship.report import report_of
 from cw.championship.report_document import snapshot
-from cw.championship.runner import Players, Runner
+from cw.championship.runner import Players, Runner, in_words
 from cw.championship.teams import Team
 from cw.cli.championship.players import NewPlayers
 from cw.cli.championship.ranking_table import print_ranking
 from cw.cli.championship.report import REPORT, hand_out, keep_report, write_all
-from cw.errors import Failure
+from cw.errors import Failure, visible
 from cw.server.wsgi import listen, serving
-from cw.visible import visible
-from cw.web.championship.championship_routes import championship_app
+from cw.web.championship import championship_app
 
 LINGER: Final = 3.0
 """Seconds that the page stays for browsers to show the end, if nobody is at the terminal."""

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cw.championship.words import number
-from cw.visible import visible
+from cw.championship.report_document import number
+from cw.errors import visible
 
 NUMBERS: Final = ("won", "drawn", "lost", "score", "ratio", "faults")
 NOTHING: Final = ("", "0")

@@ -12,9 +12,8 @@ from cw.championship.journal import Journal, Progress, load_progress, opened
 from cw.championship.report import write_report
 from cw.championship.report_document import Played, snapshot
 from cw.cli.championship.options import FOLDER, HANDOUTS
-from cw.web.championship.handouts import HANDOUTS as FOLDER_OF_ALL
-from cw.web.championship.handouts import write_handouts
-from cw.web.championship.report_replays import write_replay_pages
+from cw.web.championship import HANDOUTS as FOLDER_OF_ALL
+from cw.web.championship import write_handouts, write_replay_pages
 
 REPORT: Final = "report"
 

@@ -17,18 +17,17 @@ from cw.championship.config import (
     settings_of,
     usual_options,
 )
+from cw.championship.runner import Trial
 from cw.championship.teams import Entrants, Team, UnfitTeam, enough, read_entrants, refuse
-from cw.championship.validation import Trial
 from cw.cli.championship.options import FOLDER, GAME, HANDOUTS, JOBS, PLACE, PORT, QUEUE
 from cw.cli.championship.players import chosen_players, warn_unprotected
 from cw.cli.championship.playing import play
 from cw.cli.championship.validate import counted, in_words, problems_of
 from cw.cli.options import OPTION, SANDBOX, read_option
-from cw.errors import Failure
+from cw.errors import Failure, visible
 from cw.games.registry import load_game
 from cw.league.contest_formats import FORMATS
 from cw.matches.spec import Isolation, SandboxPolicy
-from cw.visible import visible
 
 LEAVE_OUT: Final = "; fix them, or leave them out with --skip-broken"
 AS_THEY_ARE: Final = ", or let them play as they are with --no-validate"

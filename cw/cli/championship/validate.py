@@ -10,15 +10,15 @@ from pathlib import Path
 import click
 
 from cw.championship.config import usual_options
+from cw.championship.runner import Trial, Tried, Validation, lanes_for
 from cw.championship.teams import Team, UnfitTeam, read_each
-from cw.championship.validation import Trial, Tried, Validation, lanes_for
 from cw.cli.championship.options import GAME, PLACE, TRIED_AT_ONCE
 from cw.cli.championship.players import warn_unprotected
 from cw.cli.options import OPTION, SANDBOX, read_option
 from cw.cli.output.stderr import Stderr
+from cw.errors import visible
 from cw.games.registry import load_strategies
 from cw.matches.spec import Isolation, SandboxPolicy
-from cw.visible import visible
 
 
 @click.command("validate")

@@ -13,11 +13,9 @@ from cw.cli.lab.progress import LabProgress
 from cw.cli.lab.running import run
 from cw.cli.lab.verdicts import EXIT_CODES, print_comparison
 from cw.cli.output.readers import while_read
-from cw.lab.comparison import Comparison, Contest, compare
-from cw.lab.journal import Journal, opened
-from cw.lab.playing import Players
-from cw.lab.words import document
-from cw.visible import visible
+from cw.errors import visible
+from cw.lab.comparison import Comparison, Contest, compare, document
+from cw.lab.journal import Journal, Players, opened
 
 FOLDER: Final = Path("comparisons")
 

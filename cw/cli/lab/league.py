@@ -18,21 +18,21 @@ from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
 from cw.cli.output.readers import while_read
 from cw.cli.output.stderr import Stderr
 from cw.errors import UsageError
-from cw.lab.journal import opened, read_head
-from cw.lab.league.running import (
+from cw.lab.journal import Players, opened, read_head
+from cw.lab.league import (
     Field,
     League,
+    LeagueStandings,
     Planner,
     Watch,
+    document,
     play_league,
     read_league,
     standings_of,
 )
-from cw.lab.league.standing import LeagueStandings, document
-from cw.lab.playing import Players
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.server.wsgi import listen, serving
-from cw.web.league.league_routes import LeagueDisplay, league_app
+from cw.web.league import LeagueDisplay, league_app
 
 
 @click.command("league")

@@ -9,8 +9,8 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from cw.lab.evidence import counted
-from cw.lab.league.standing import LeagueStandings, Place
+from cw.lab.comparison import counted
+from cw.lab.league import LeagueStandings, Place
 
 HEADINGS: Final = ("rating", "95 %", "matches", "faults", "since")
 MOST_CROSSED: Final = 8

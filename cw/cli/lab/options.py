@@ -14,12 +14,11 @@ import click
 
 from cw.cli.options import OPTION, SANDBOX, VERBOSE, read_option
 from cw.cli.output.readers import discard_output
-from cw.errors import CapacityError, Failure, UsageError
+from cw.errors import CapacityError, Failure, UsageError, visible
+from cw.lab.comparison import LineUp, read_line_up
 from cw.lab.journal import read_head
-from cw.lab.line_up import LineUp, read_line_up
-from cw.league.statistics.sprt import Hypotheses
+from cw.league.tests import Hypotheses
 from cw.matches.spec import Isolation, SandboxPolicy
-from cw.visible import visible
 
 JOBS: Final = click.option(
     "--jobs",

@@ -7,15 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from cw.arena.bots import BotSpec
-from cw.championship.pace import in_words
+from cw.championship.runner import in_words
 from cw.cli.lab.league_table import live
 from cw.cli.output.announcements import Announcements
 from cw.cli.output.stderr import Stderr
-from cw.lab.comparison import Comparison
-from cw.lab.evidence import counted
-from cw.lab.league.standing import LeagueStandings
+from cw.lab.comparison import Comparison, counted, progress
+from cw.lab.league import LeagueStandings
 from cw.lab.tuning import Course, moves
-from cw.lab.words import progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,7 +11,7 @@ from cw.cli.output.announcements import Announcements
 from cw.cli.output.readers import while_read
 from cw.cli.output.stderr import Stderr
 from cw.interruption import INTERRUPTED
-from cw.lab.playing import Players, players
+from cw.lab.journal import Players, players
 
 T = TypeVar("T")
 

@@ -17,19 +17,22 @@ from cw.cli.lab.progress import LabProgress
 from cw.cli.lab.running import run
 from cw.cli.lab.verdicts import EXIT_CODES, print_comparison
 from cw.cli.output.readers import while_read
-from cw.errors import UsageError
+from cw.errors import UsageError, visible
 from cw.games.registry import load_strategies
 from cw.games.rules import Json
-from cw.lab.comparison import Comparison, Contest, check_games, compare
-from cw.lab.course_files import CSV_FILE, PICTURE, write_course
-from cw.lab.journal import opened
-from cw.lab.line_up import LineUp
-from cw.lab.parameters import read_parameters
-from cw.lab.playing import Players
-from cw.lab.tuning import Course, Tuning, moves, tune
-from cw.lab.words import document
-from cw.league.statistics.sprt import Hypotheses
-from cw.visible import visible
+from cw.lab.comparison import Comparison, Contest, LineUp, check_games, compare, document
+from cw.lab.journal import Players, opened
+from cw.lab.tuning import (
+    CSV_FILE,
+    PICTURE,
+    Course,
+    Tuning,
+    moves,
+    read_parameters,
+    tune,
+    write_course,
+)
+from cw.league.tests import Hypotheses
 
 STEPS: Final = "steps.jsonl"
 COMPARISON: Final = "comparison.jsonl"

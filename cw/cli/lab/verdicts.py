@@ -7,10 +7,9 @@ from typing import Final
 
 import click
 
-from cw.lab.comparison import Comparison
-from cw.lab.words import fault_lines, sentence
-from cw.league.statistics.sprt import Decision
-from cw.visible import visible
+from cw.errors import visible
+from cw.lab.comparison import Comparison, fault_lines, sentence
+from cw.league.tests import Decision
 
 EXIT_CODES: Final[Mapping[Decision | None, int]] = {"stronger": 0, "not stronger": 1, None: 3}
 

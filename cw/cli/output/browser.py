@@ -14,7 +14,7 @@ from cw.matches.run import OnLaunch
 from cw.matches.spec import MatchResult, MatchSpec, Secrets
 from cw.server.wsgi import listen, serving
 from cw.web import create_app
-from cw.web.live.live_matches import LiveMatches
+from cw.web.live_matches import LiveMatches
 from cw.web.settings import SiteSettings
 
 

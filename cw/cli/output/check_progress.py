@@ -10,7 +10,7 @@ from typing import Self
 from cw.arena.bots import BotSpec
 from cw.cli.output.announcements import Announcements
 from cw.cli.output.stderr import Stderr
-from cw.matches.checks.bot import PROTOCOL, Attempt
+from cw.matches.check import PROTOCOL, Attempt
 
 
 class CheckProgress:

@@ -12,11 +12,11 @@ import msgspec
 
 from cw.arena.program import ERROR_OUTPUT
 from cw.arena.seats import SKIPPED, STRAY
+from cw.errors import visible
 from cw.games.registry import load_endings
 from cw.games.rules import Json
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 from cw.matches.verdict import plain, verdict, won_by
-from cw.visible import visible
 
 
 class Played(NamedTuple):

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cw.cli.output.results import Played
-from cw.matches.tally import Tally, tallies
-from cw.visible import visible
+from cw.errors import visible
+from cw.matches.verdict import Tally, tallies
 
 HEADINGS: Final = (
     "\nwon", "\ndrawn", "\nlost", "win\nrate", "95 %\nCI", "average\nscore", "\nfaults",

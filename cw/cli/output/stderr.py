@@ -6,7 +6,7 @@ from functools import cached_property
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from cw.visible import visible
+from cw.errors import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

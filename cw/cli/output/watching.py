@@ -13,7 +13,7 @@ from rich.text import Text
 from cw.arena.referee import MatchRecord
 from cw.games.registry import load_terminal
 from cw.matches.progress import MatchProgress, OnTurn
-from cw.replays import document as replay
+from cw.replays import document
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def watching(console: Console, delay: float) -> Iterator[OnTurn]:
 
 def scene(record: MatchRecord) -> Group:
     """Draw the board, and print the turn and the players."""
-    frame = replay.frame_of(record.game, record.state)
+    frame = document.frame_of(record.game, record.state)
     names = "  ".join(f"{player}: {bot.name}" for player, bot in record.bots.items())
     return Group(
         load_terminal(record.game.name)(frame), Text(f"turn {len(record.turns)}   {names}")

@@ -10,22 +10,19 @@ from typing import Final
 
 import click
 
-from cw.arena.bot_settings import SECRET_SETTINGS
-from cw.arena.bots import BotSpec, place_of, read_settings, split_name
+from cw.arena.bots import SECRET_SETTINGS, BotSpec, place_of, read_settings, split_name
 from cw.cli.options import SANDBOX, VERBOSE
 from cw.cli.output.announcements import Announcements
 from cw.cli.output.stderr import Stderr
 from cw.cli.replay.line import player_of
 from cw.cli.replay.reading import FILE, read
-from cw.errors import UsageError, choices
+from cw.errors import UsageError, choices, visible
 from cw.games.registry import load_endings, load_strategies
 from cw.games.rules import Json, Player
 from cw.games.wire import compact
-from cw.lab.ask import ask
-from cw.lab.asked import AskedAnswer, Asking
+from cw.lab.ask import AskedAnswer, Asking, ask
 from cw.matches.spec import Isolation, SandboxPolicy
 from cw.replays.document import Document
-from cw.visible import visible
 
 LONGEST: Final = 2000
 """Most characters printed of a question or an output; --json prints all."""

@@ -17,8 +17,8 @@ from cw.games.registry import load_exporter, load_game
 from cw.pictures.exports import MOST_FRAMES, Animation, animation, still
 from cw.pictures.raster import png
 from cw.pictures.svg import svg
-from cw.replays import document as replay
-from cw.web.replays.export import drawn, html
+from cw.replays import document as replays_document
+from cw.web.replay_export import drawn, html
 
 SPEED: Final = 8
 """Turns per second of an animation."""
@@ -102,10 +102,10 @@ def export(
         case "html":
             data = html(document)
         case "game":
-            states = list(replay.states(load_game(document["game"]), document))
+            states = list(replays_document.states(load_game(document["game"]), document))
             data = load_exporter(document["game"])(document, states, None)
         case _:
-            data = replay.encode(document, packed=form == "gz")
+            data = replays_document.encode(document, packed=form == "gz")
     try:
         place.write_bytes(data)
     except OSError as error:

@@ -12,7 +12,7 @@ from cw.cli.replay.reading import FILE, read
 from cw.errors import UsageError, choices, short
 from cw.games.registry import load_endings, load_game
 from cw.games.rules import Json
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 
 
 @click.command()
@@ -43,7 +43,7 @@ def line(file: Path, turn: int, player: str | None) -> None:
         raise UsageError(
             f"the replay has the turns {first} to {end - 1}, and {end} for its end, not {turn}"
         )
-    state = next(islice(replay.states(game, document), played, None))
+    state = next(islice(replays_document.states(game, document), played, None))
     members: dict[str, Json] = {"state": game.codec.state_to_json(state)}
     if player is not None:
         seed = {"seed": document["seed"]} if "seed" in document else {}
@@ -53,7 +53,7 @@ def line(file: Path, turn: int, player: str | None) -> None:
     click.echo(json.dumps(members))
 
 
-def player_of(document: replay.Document, name: str) -> str:
+def player_of(document: replays_document.Document, name: str) -> str:
     """Return a player by the name of its bot or of the game; raise UsageError if unknown.
 
     >>> player_of({"players": [{"player": 1, "name": "ann"}]}, "ann")

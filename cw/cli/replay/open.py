@@ -10,11 +10,10 @@ import click
 
 from cw.cli.replay.reading import FILE, read_file
 from cw.errors import UsageError
-from cw.replays import document as replay
+from cw.replays import document
 from cw.server.wsgi import address_of, listen, serve
 from cw.web import create_app
-from cw.web.replays.replay_store import ReplayFilter, ReplayStore
-from cw.web.replays.replay_summary import Unreadable
+from cw.web.replay_store import ReplayFilter, ReplayStore, Unreadable
 from cw.web.settings import SiteSettings
 
 
@@ -39,7 +38,7 @@ def open_command(file: Path, port: int, no_browser: bool) -> None:
         return
     with TemporaryDirectory() as folder:
         place = Path(folder, file.name.partition(".")[0] + ".json.gz")
-        place.write_bytes(replay.encode(replay_file.document, packed=True))
+        place.write_bytes(document.encode(replay_file.document, packed=True))
         watch(place, port, no_browser=no_browser)
 
 

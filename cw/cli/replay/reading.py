@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from cw.errors import UsageError
-from cw.replays import document as replay
+from cw.replays import document
 from cw.replays.own_formats import ReplayFile, decode
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def read(file: Path) -> replay.Document:
+def read(file: Path) -> document.Document:
     """Read a replay, also in the format of its game; raise UsageError if the file is invalid."""
     return read_file(file).document
 
@@ -22,7 +22,7 @@ def read_file(file: Path) -> ReplayFile:
     """Read a replay, with whatever else its file contains."""
     try:
         with file.open("rb") as source:
-            data = source.read(replay.LARGEST)
+            data = source.read(document.LARGEST)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
     return decode(data)

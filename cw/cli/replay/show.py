@@ -12,14 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 from cw.cli.replay.reading import FILE, read
-from cw.errors import ProtocolError
+from cw.errors import ProtocolError, visible
 from cw.games.registry import game_entries, load_picture, load_terminal
 from cw.games.rules import Json
 from cw.matches.from_replay import verdict_of
-from cw.pictures import scenes
+from cw.pictures import exports
 from cw.pictures.exports import number_of
-from cw.replays import document as replay
-from cw.visible import visible
+from cw.replays import document as replays_document
 
 MOST_CELLS: Final = 1_000_000
 """Most cells of a board drawn in a terminal."""
@@ -38,7 +37,7 @@ def show(file: Path, turn: int) -> None:
     """Draw a turn of the replay FILE, and tell what happened in it."""
     document = read(file)
     last, number = len(document["turns"]), number_of(document, turn)
-    frame = next(islice(replay.frames(document), number, None))
+    frame = next(islice(replays_document.frames(document), number, None))
     console = Console()
     console.print(terminal_board(document["game"], frame), highlight=False)
     names = ", ".join(f"{seat['player']}: {seat['name']}" for seat in document["players"])
@@ -58,7 +57,7 @@ def terminal_board(game: str, frame: Json) -> Text:
     """Draw a frame of a file; raise ProtocolError if it cannot be drawn."""
     if game in game_entries():
         picture = load_picture(game)
-        width, height = picture.extent(scenes.read(frame, picture.frame, "the frame"))
+        width, height = picture.extent(exports.read(frame, picture.frame, "the frame"))
         if width * height > MOST_CELLS:
             raise ProtocolError(f"a board of {width:g} x {height:g} is too large for a terminal")
     try:

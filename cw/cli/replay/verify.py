@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from cw.cli.replay.reading import FILE, read_file
-from cw.errors import ArenaError
+from cw.errors import ArenaError, visible
 from cw.games.rules import Json
 from cw.replays.own_formats import proven
-from cw.visible import visible
 
 
 @click.command()

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from cw.games.checks import CheckReport, Trial
 from cw.games.rules import Json, Player
-from cw.games.wire import Referee, Transport
+from cw.games.wire import CheckReport, Referee, Transport, Trial
 
 PLAYED: Final[Mapping[str, Json]] = {"size": 7, "openings": 0}
 """The board of the assignment, on which clients are judged."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from cw.errors import ProtocolError, UsageError, short
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import ACROSS, BORDERS
 from cw.games.circuit_wars.rules import Action, CircuitWars, State
-from cw.games.circuit_wars.segments import ACROSS, BORDERS
 from cw.games.codec import DefaultCodec
 from cw.games.rules import Json
 

@@ -21,8 +21,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from cw.games.circuit_wars import board
-from cw.games.circuit_wars.board import Squares
-from cw.games.circuit_wars.segments import Move, all_segments
+from cw.games.circuit_wars.board import Move, Squares, all_segments
 
 Pair: TypeAlias = tuple[int, int]
 """Two components by their root points, the smaller first; for a loop both are equal."""

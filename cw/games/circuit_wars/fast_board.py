@@ -17,8 +17,7 @@ from functools import cache
 from typing import NamedTuple
 
 from cw.games.circuit_wars import board
-from cw.games.circuit_wars.board import Squares
-from cw.games.circuit_wars.segments import Move, all_segments
+from cw.games.circuit_wars.board import Move, Squares, all_segments
 
 
 class FastSegment(NamedTuple):

@@ -10,9 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from cw.drawing.palette import mark_of
-from cw.drawing.scenes import Number, Picture, Scene
-from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
+from cw.drawing import Circle, Number, Picture, Rectangle, Scene, Shape, Stroke, mark_of
 
 TOP, RIGHT, BOTTOM, LEFT = 1, 2, 4, 8
 MOVE: Final = re.compile(r"(\d{1,4}),(\d{1,4}),(top|right|bottom|left)")

@@ -7,7 +7,7 @@ from typing import Final
 
 from cw.games.circuit_wars.board import free_moves
 from cw.games.circuit_wars.rules import State
-from cw.games.play_options import Choice, PlayOptions
+from cw.games.entry import Choice, PlayOptions
 from cw.games.rules import Player
 
 

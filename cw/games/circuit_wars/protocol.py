@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from cw.errors import GameStarted, InvalidTeamId, RegistrationError, TeamIdTaken, UsageError
+from cw.games.circuit_wars.board import parse_move
 from cw.games.circuit_wars.fast_board import FastBoard
 from cw.games.circuit_wars.rules import Action, State
-from cw.games.circuit_wars.segments import parse_move
 from cw.games.rules import Fault, Json, Player
 from cw.games.wire import Query, QueryLimits, Referee, Transport, as_it_is
 

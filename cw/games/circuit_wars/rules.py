@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 
 from cw.errors import IllegalAction, OutOfTurn, UsageError
 from cw.games.circuit_wars import board
-from cw.games.circuit_wars.board import Squares
-from cw.games.circuit_wars.segments import Move, parse_move
+from cw.games.circuit_wars.board import Move, Squares, parse_move
 from cw.games.rules import (
     Fault,
     Json,

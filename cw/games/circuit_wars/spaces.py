@@ -8,9 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from cw.games.circuit_wars.board import is_free
+from cw.games.circuit_wars.board import BORDERS, OWNED, Move, all_segments, is_free
 from cw.games.circuit_wars.rules import Action, State
-from cw.games.circuit_wars.segments import BORDERS, OWNED, Move, all_segments
 from cw.games.rules import Player
 from cw.games.spaces import Mask, Planes, Spaces
 

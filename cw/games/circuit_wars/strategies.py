@@ -8,10 +8,10 @@ from random import Random
 from typing import Final
 
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import ACROSS, Move, parse_move
 from cw.games.circuit_wars.components import Candidate, Position
 from cw.games.circuit_wars.rules import Action, State
 from cw.games.circuit_wars.search import WideningSolver, gains
-from cw.games.circuit_wars.segments import ACROSS, Move, parse_move
 from cw.games.rules import Player, StrategyFactory
 
 

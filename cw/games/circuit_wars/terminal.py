@@ -7,11 +7,10 @@ from collections.abc import Callable
 from rich.text import Text
 
 from cw import documents
-from cw.drawing.terminal import color
+from cw.drawing import color
 from cw.errors import IllegalAction
-from cw.games.circuit_wars.board import is_drawn, owner
+from cw.games.circuit_wars.board import Move, is_drawn, owner, parse_move
 from cw.games.circuit_wars.rules import State
-from cw.games.circuit_wars.segments import Move, parse_move
 from cw.games.rules import Json
 
 DRAWN = "bold"

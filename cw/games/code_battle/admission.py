@@ -8,11 +8,19 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from cw.errors import ProtocolError
-from cw.games.checks import CheckReport
 from cw.games.code_battle.protocol import REFUSED, Signer, signature
 from cw.games.code_battle.rules import CodeBattle
 from cw.games.rules import Fault, Player
-from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, as_it_is, read_json
+from cw.games.wire import (
+    CheckReport,
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Request,
+    as_it_is,
+    read_json,
+)
 
 GAME: Final = CodeBattle()
 LARGEST: Final = 256 * 1024

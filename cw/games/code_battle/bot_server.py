@@ -10,7 +10,7 @@ import msgspec
 
 from cw.games.code_battle.protocol import signature
 from cw.games.code_battle.rules.state import Config
-from cw.games.code_battle.rules.vision import SeenCore, View
+from cw.games.code_battle.rules.turn import SeenCore, View
 from cw.games.rules import Json, Strategy
 from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json, compact
 

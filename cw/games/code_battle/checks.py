@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from cw.games.checks import CheckReport, Trial
 from cw.games.code_battle.protocol import REFUSED, TURN, Signer, read_health
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.rules.orders import read_orders
-from cw.games.code_battle.rules.state import State
+from cw.games.code_battle.rules.state import State, read_orders
 from cw.games.rules import Fault, Player
-from cw.games.status_faults import status_fault
-from cw.games.wire import Query, Referee, Reply, Request, Transport, as_it_is
+from cw.games.wire import (
+    CheckReport,
+    Query,
+    Referee,
+    Reply,
+    Request,
+    Transport,
+    Trial,
+    as_it_is,
+    status_fault,
+)
 
 GAME: Final = CodeBattle()
 OLD: Final = 120

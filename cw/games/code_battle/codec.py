@@ -21,9 +21,9 @@ from cw.games.code_battle.rules.state import (
     PlayerStats,
     State,
     Terrain,
+    Tile,
 )
-from cw.games.code_battle.rules.torus import Tile
-from cw.games.code_battle.rules.vision import View
+from cw.games.code_battle.rules.turn import View
 from cw.games.codec import actions_by_player, from_json, is_fault, player_named
 from cw.games.rules import Fault, Json, Player
 

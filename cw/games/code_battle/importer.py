@@ -10,11 +10,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from cw.errors import FaultKind, ProtocolError, UsageError
 from cw.games.code_battle.maps.library import find_map, is_file
-from cw.games.code_battle.maps.ranges import RANGES, whole
-from cw.games.code_battle.maps.symmetry import PLAYERS, check_players
+from cw.games.code_battle.maps.symmetry import PLAYERS, RANGES, check_players, whole
 from cw.games.code_battle.rules.start import MATCH_OPTIONS, setting
 from cw.games.codec import from_json
-from cw.games.own_format import OwnMatch
+from cw.games.entry import OwnMatch
 from cw.games.rules import Json
 from cw.games.wire import Credit, Credits
 

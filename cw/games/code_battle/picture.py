@@ -9,20 +9,34 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.drawing.elements import LETTERED, cross, disc, grid
-from cw.drawing.palette import (
+from cw.drawing import (
+    BEFORE,
     DEATH,
     EDGE,
     ENERGY,
     FLASH,
     GROUND,
+    LETTERED,
     LINES,
+    MOST_PLAYERS,
     WALL,
+    Circle,
+    Number,
+    Picture,
+    Place,
+    Polygon,
+    Rectangle,
+    Scene,
+    Shape,
+    Side,
+    Stroke,
+    Text,
     colour_of,
+    cross,
+    disc,
+    grid,
     letter_of,
 )
-from cw.drawing.scenes import BEFORE, MOST_PLAYERS, Number, Picture, Place, Scene, Side
-from cw.drawing.shapes import Circle, Polygon, Rectangle, Shape, Stroke, Text
 
 Slot = Annotated[int, Meta(ge=0, lt=MOST_PLAYERS)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cw.games.play_options import Choice, PlayOptions
+from cw.games.entry import Choice, PlayOptions
 
 PLAY_OPTIONS: Final = PlayOptions(
     strategies=("strategist", "hunter"),

@@ -13,9 +13,8 @@ from cw.errors import ProtocolError
 from cw.games.code_battle.codec import view_document
 from cw.games.code_battle.rules import FAILURES
 from cw.games.code_battle.rules.state import Slot, State
-from cw.games.code_battle.rules.vision import view_of
+from cw.games.code_battle.rules.turn import view_of
 from cw.games.rules import Fault, Json, Player
-from cw.games.status_faults import status_fault
 from cw.games.wire import (
     LineMessage,
     Query,
@@ -27,6 +26,7 @@ from cw.games.wire import (
     compact,
     null_list,
     read_json,
+    status_fault,
 )
 
 HEALTH: Final = QueryLimits(seconds=5.0)

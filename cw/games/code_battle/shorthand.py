@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from cw.games.code_battle.rules.torus import DIRECTIONS
+from cw.games.code_battle.rules.state import DIRECTIONS
+from cw.games.entry import ShortActions
 from cw.games.rules import Json
-from cw.games.shorthand import ShortActions
 
 STEPS: Final[Mapping[Any, tuple[int, int]]] = DIRECTIONS
 MEMBERS: Final = ["row", "col", "direction"]

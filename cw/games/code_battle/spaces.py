@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 
 from cw.games.code_battle.rules import Moves
-from cw.games.code_battle.rules.state import State
-from cw.games.code_battle.rules.torus import DIRECTIONS, Tile
-from cw.games.code_battle.rules.vision import View
+from cw.games.code_battle.rules.state import DIRECTIONS, State, Tile
+from cw.games.code_battle.rules.turn import View
 from cw.games.rules import Player
 from cw.games.spaces import Mask, Planes, Spaces, empty_planes
 

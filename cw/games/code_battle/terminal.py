@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from cw.drawing.terminal import DIM, WALL, color, letter
+from cw.drawing import DIM, TERMINAL_WALL, color, letter
 from cw.games.rules import Json
 
 
@@ -13,7 +13,7 @@ def draw(frame: Json) -> Text:
     rows, cols = frame["config"]["rows"], frame["config"]["cols"]
     signs: dict[tuple[int, int], tuple[str, str]] = {}
     for row, col in frame["walls"]:
-        signs[row, col] = "#", WALL
+        signs[row, col] = "#", TERMINAL_WALL
     for node in frame["nodes"]:
         signs[node["row"], node["col"]] = "*" if node["energy"] else "°", "yellow"
     for core in frame["cores"]:

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from cw.games.checks import CheckReport, Readiness, Trial
-from cw.games.end_of_codes.answers import PASSED, TEXTS, read_created, read_round, sanity
 from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.protocol import Grader
+from cw.games.end_of_codes.protocol import PASSED, TEXTS, Grader, read_created, read_round, sanity
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.rules.replies import read_reply
 from cw.games.end_of_codes.state import State
 from cw.games.rules import Fault, Player
-from cw.games.wire import Query, Referee, Reply, Transport, compact
+from cw.games.wire import CheckReport, Query, Readiness, Referee, Reply, Transport, Trial, compact
 
 GAME: Final = EndOfCodes()
 NAMES: Final = (

@@ -9,10 +9,28 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.drawing.elements import MARKED, arc, axes, cross, disc, grid
-from cw.drawing.palette import mark_of
-from cw.drawing.scenes import BEFORE, Key, Number, Picture, Place, Scene, Side, counts, understood
-from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
+from cw.drawing import (
+    BEFORE,
+    MARKED,
+    Circle,
+    Key,
+    Number,
+    Picture,
+    Place,
+    Rectangle,
+    Scene,
+    Shape,
+    Side,
+    Stroke,
+    arc,
+    axes,
+    counts,
+    cross,
+    disc,
+    grid,
+    mark_of,
+    understood,
+)
 
 STEPS: Final[Mapping[str, tuple[int, int]]] = {
     "north": (0, -1),

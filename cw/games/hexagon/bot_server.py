@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from cw.games.hexagon.codec import move_document
-from cw.games.hexagon.rules.state import State
+from cw.games.hexagon.state import State
 from cw.games.rules import Json, Strategy
 from cw.games.wire import BotContext, LineMessage, Reply, Request, as_json
 

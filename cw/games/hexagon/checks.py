@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cw.errors import IllegalAction
-from cw.games.checks import CheckReport, Trial
 from cw.games.hexagon.codec import pair_document
 from cw.games.hexagon.protocol import (
     HEADERS,
@@ -16,10 +15,20 @@ from cw.games.hexagon.protocol import (
     read_ok,
 )
 from cw.games.hexagon.rules import Hexagon, legal_moves
-from cw.games.hexagon.rules.state import Move, State
+from cw.games.hexagon.state import Move, State
 from cw.games.rules import Fault, Player
-from cw.games.status_faults import SERVER_ERROR
-from cw.games.wire import Query, QueryLimits, Referee, Reply, Request, Transport, compact
+from cw.games.wire import (
+    SERVER_ERROR,
+    CheckReport,
+    Query,
+    QueryLimits,
+    Referee,
+    Reply,
+    Request,
+    Transport,
+    Trial,
+    compact,
+)
 
 LIMITS: Final = QueryLimits(1.0)
 GAME: Final = Hexagon()

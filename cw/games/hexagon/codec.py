@@ -11,10 +11,8 @@ from msgspec import Meta
 
 from cw.errors import FaultKind, ProtocolError, UsageError
 from cw.games.codec import actions_by_player, from_json, is_fault, plain_result, player_named
-from cw.games.hexagon.rules import Hexagon
-from cw.games.hexagon.rules.boards import check_cells
-from cw.games.hexagon.rules.grid import LARGEST, SMALLEST
-from cw.games.hexagon.rules.state import DecidingFault, Move, State, is_cell
+from cw.games.hexagon.rules import Hexagon, check_cells
+from cw.games.hexagon.state import LARGEST, SMALLEST, DecidingFault, Move, State, is_cell
 from cw.games.rules import Fault, Json, Player
 
 Color = Literal[1, 2]

@@ -10,9 +10,21 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.drawing.elements import arrow, disc, ring, step_of, tick
-from cw.drawing.scenes import Picture, Place, Scene, understood
-from cw.drawing.shapes import Circle, Point, Polygon, Shape
+from cw.drawing import (
+    Circle,
+    Picture,
+    Place,
+    Point,
+    Polygon,
+    Scene,
+    Shape,
+    arrow,
+    disc,
+    ring,
+    step_of,
+    tick,
+    understood,
+)
 
 PITCH: Final = sqrt(3) / 2
 """Distance between two rows; the centres of neighbouring cells in a row are 1 apart."""

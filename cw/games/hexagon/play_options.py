@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from cw.games.entry import Choice, PlayOptions
 from cw.games.hexagon.codec import move_document
 from cw.games.hexagon.rules import legal_moves
-from cw.games.hexagon.rules.state import State
-from cw.games.play_options import Choice, PlayOptions
+from cw.games.hexagon.state import State
 from cw.games.rules import Json, Player
 
 

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from cw.errors import ProtocolError
 from cw.games.hexagon.codec import pair_document
-from cw.games.hexagon.rules.state import Move, State, is_cell
+from cw.games.hexagon.state import Move, State, is_cell
 from cw.games.rules import Fault, Json, Player
-from cw.games.status_faults import status_fault
 from cw.games.wire import (
     Query,
     QueryLimits,
@@ -20,6 +19,7 @@ from cw.games.wire import (
     as_it_is,
     compact,
     read_json,
+    status_fault,
 )
 
 HEADERS: Final = {"Accept": "application/json"}

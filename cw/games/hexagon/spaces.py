@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 
 from cw.games.hexagon.rules import legal_moves
-from cw.games.hexagon.rules.grid import grid
-from cw.games.hexagon.rules.state import Move, State
+from cw.games.hexagon.state import Move, State, grid
 from cw.games.rules import Player
 from cw.games.spaces import Mask, Planes, Spaces, empty_planes
 

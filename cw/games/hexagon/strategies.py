@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
+from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.rules import legal_moves
-from cw.games.hexagon.rules.fast_board import FastBoard
-from cw.games.hexagon.rules.state import Move, State
+from cw.games.hexagon.state import Move, State
 from cw.games.rules import Player, StrategyFactory
 
 CONSTANT_MOVE: Final = Move((0, 2), (0, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cw.games.paint.protocol import decode
-from cw.games.paint.rules.messages import action_document
+from cw.games.paint.rules import action_document
 from cw.games.rules import Json, Player, Strategy
 from cw.games.wire import BotContext, LineMessage, Reply, Request, compact
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from cw.games.checks import CheckReport, Trial
 from cw.games.paint.protocol import TURN, greeting, read_answer
 from cw.games.paint.rules import Paint
-from cw.games.paint.rules.state import Action, State
+from cw.games.paint.state import Action, State
 from cw.games.rules import Fault, Player
-from cw.games.wire import LineMessage, Query, Referee, Transport, compact
+from cw.games.wire import CheckReport, LineMessage, Query, Referee, Transport, Trial, compact
 
 SHAPE: Final = 'one line {"turns_left": N, "type": "walk" or "shoot", "direction": [-1, 0]}'
 NAMES: Final = ("answers a state", "answers the next state", "answers a third time")

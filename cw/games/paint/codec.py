@@ -10,10 +10,8 @@ from msgspec import Meta
 
 from cw.errors import ProtocolError, short
 from cw.games.codec import actions_by_player, from_json, plain_result, player_named
-from cw.games.paint.rules import Paint
-from cw.games.paint.rules.messages import action_document, judge, state_message
-from cw.games.paint.rules.player_ids import check_ids
-from cw.games.paint.rules.state import Action, Square, State
+from cw.games.paint.rules import Paint, action_document, judge, state_message
+from cw.games.paint.state import Action, Square, State, check_ids
 from cw.games.rules import Fault, Json, Player
 
 MOST_TURNS: Final = 5000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cw.games.codec import Conduct
-from cw.games.paint.rules.state import State
+from cw.games.paint.state import State
 from cw.games.rules import Outcome, Player
 
 LEAST_READY: Final = 2

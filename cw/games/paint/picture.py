@@ -9,10 +9,22 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from cw.drawing.elements import disc, grid
-from cw.drawing.palette import mark_of
-from cw.drawing.scenes import Key, Picture, Place, Scene, Side, counts, understood
-from cw.drawing.shapes import Circle, Rectangle, Shape, Stroke
+from cw.drawing import (
+    Circle,
+    Key,
+    Picture,
+    Place,
+    Rectangle,
+    Scene,
+    Shape,
+    Side,
+    Stroke,
+    counts,
+    disc,
+    grid,
+    mark_of,
+    understood,
+)
 
 MARKED: Final = 16
 """Pixels per square from which it shows its owner's mark."""

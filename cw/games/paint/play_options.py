@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from cw.games.paint.rules.messages import action_document
-from cw.games.paint.rules.state import ACTIONS, State
-from cw.games.play_options import Choice, PlayOptions
+from cw.games.entry import Choice, PlayOptions
+from cw.games.paint.rules import action_document
+from cw.games.paint.state import ACTIONS, State
 from cw.games.rules import Json, Player
 
 

@@ -10,9 +10,8 @@ from typing import Final
 
 from cw.errors import ProtocolError, UsageError
 from cw.games.paint.conduct import not_enough
-from cw.games.paint.rules.messages import judge, latest, state_message, turn_document
-from cw.games.paint.rules.player_ids import PLAYER_ID
-from cw.games.paint.rules.state import Action, State
+from cw.games.paint.rules import judge, latest, state_message, turn_document
+from cw.games.paint.state import PLAYER_ID, Action, State
 from cw.games.rules import Fault, Json, Player
 from cw.games.wire import (
     Ignore,

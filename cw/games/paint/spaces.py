@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from cw.games.paint.rules.state import ACTIONS, Action, State
+from cw.games.paint.state import ACTIONS, Action, State
 from cw.games.rules import Json, Player
 from cw.games.spaces import Mask, Planes, Spaces, empty_planes
 

@@ -8,8 +8,8 @@ from random import Random
 from typing import Final
 
 from cw.games.paint.codec import read_state
-from cw.games.paint.rules.state import ACTIONS, DIRECTIONS, Action, Direction, Square, State
-from cw.games.paint.rules.turn import reach, resolve
+from cw.games.paint.rules import reach, resolve
+from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, Direction, Square, State
 from cw.games.rules import Fault, Json, Player, StrategyFactory
 
 NO_ACTION: Final[Fault] = Fault("illegal", "stands still")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from cw.drawing.terminal import DIM, color, letter
+from cw.drawing import DIM, color, letter
 from cw.games.rules import Json
 
 

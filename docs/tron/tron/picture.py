@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cw.drawing.elements import cross, disc, grid
-from cw.drawing.scenes import Picture, Scene
-from cw.drawing.shapes import Shape, Stroke
+from cw.drawing import Picture, Scene, Shape, Stroke, cross, disc, grid
 from tron.rules import Square, State
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cw.games.play_options import Choice, PlayOptions
+from cw.games.entry import Choice, PlayOptions
 from cw.games.rules import Json, Player
 from tron.rules import WAYS, State
 

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.store.tables import Audit
+from cw_hub.context import Clock
+from cw_hub.store.models import Audit
 
 
 def note(  # noqa: PLR0913 - a row has so many columns

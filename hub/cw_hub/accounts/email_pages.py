@@ -7,8 +7,9 @@ from typing import Final
 from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from cw_hub.accounts import forms, people, profiles
-from cw_hub.accounts.access.actor import actor, player, players_only
+from cw_hub.accounts import forms
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import actor, player, players_only
 from cw_hub.accounts.pages import (
     LINK_EXPIRED,
     expired,
@@ -21,8 +22,8 @@ from cw_hub.accounts.pages import (
 from cw_hub.accounts.pages import routes as account_routes
 from cw_hub.accounts.settings_pages import own_account, own_settings, show_with
 from cw_hub.accounts.settings_pages import routes as settings_routes
+from cw_hub.pages.layout import notice
 from cw_hub.pages.limiter import note_done
-from cw_hub.pages.parts import notice
 from cw_hub.pages.request import resources
 
 routes: Final = (account_routes, settings_routes)
@@ -48,7 +49,7 @@ def change_email() -> ResponseReturnValue:
     if errors:
         return show_with(None, errors), 422
     with hub.database.writing() as writing:
-        mails = profiles.ask_for_email(writing, hub.clock, player().user_id, email)
+        mails = accounts_service.ask_for_email(writing, hub.clock, player().user_id, email)
     note_done()
     for mail in mails:
         send_soon(mail)
@@ -66,8 +67,8 @@ def confirm_email(ticket: str) -> ResponseReturnValue:
         return page if is_open("email", ticket) else expired(LINK_EXPIRED)
     try:
         with hub.database.writing() as writing:
-            user_id = profiles.change_email(writing, hub.clock, ticket)
-    except people.LinkExpired:
+            user_id = accounts_service.change_email(writing, hub.clock, ticket)
+    except accounts_service.LinkExpired:
         return expired(LINK_EXPIRED)
     note("address changed", user_id)
     notice("Your e-mail address was changed")

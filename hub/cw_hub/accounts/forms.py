@@ -22,10 +22,9 @@ from wtforms import (
 )
 from wtforms.validators import StopValidation
 
-from cw_hub.accounts.access.tickets import Scope
-from cw_hub.accounts.access.tokens import DAYS, LONGEST_NAME
-from cw_hub.pages.countries import COUNTRIES
-from cw_hub.pages.names import MOST_OF_ONE, as_shown, is_visible
+from cw_hub.accounts.tickets import DAYS, LONGEST_NAME, Scope
+from cw_hub.pages.forms import MOST_OF_ONE, as_shown, is_visible
+from cw_hub.pages.layout import COUNTRIES
 
 Check: TypeAlias = Callable[[Form, Field], None]
 

@@ -16,8 +16,9 @@ from flask.typing import ResponseReturnValue
 
 from cw import documents
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts import forms, people, place_of_request, profiles
-from cw_hub.accounts.access.actor import actor, enter, player, players_only
+from cw_hub.accounts import forms, place_of_request, uploads
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import actor, enter, player, players_only
 from cw_hub.accounts.pages import (
     confirm,
     destination,
@@ -28,12 +29,11 @@ from cw_hub.accounts.pages import (
     note,
     send_soon,
 )
-from cw_hub.accounts.people import GitHubPerson
-from cw_hub.accounts.pictures import uploads
+from cw_hub.accounts.service import GitHubPerson
 from cw_hub.accounts.settings_pages import own_account, own_settings, show_with
 from cw_hub.operation.settings import HubSettings
-from cw_hub.pages.names import clean_name
-from cw_hub.pages.parts import notice
+from cw_hub.pages.forms import clean_name
+from cw_hub.pages.layout import notice
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.pages.security import LARGEST_PICTURE
 
@@ -156,7 +156,7 @@ def callback() -> ResponseReturnValue:
     if who.user is not None:
         return connect(person)
     with one_reading() as reading:
-        account = people.find_account_at_github(reading, person.github_id)
+        account = accounts_service.find_account_at_github(reading, person.github_id)
     if account is not None:
         return log_in(account)
     session[PERSON] = {**asdict(person), "at": resources().clock().isoformat()}
@@ -202,9 +202,9 @@ def connect(person: GitHubPerson) -> ResponseReturnValue:
     hub = resources()
     try:
         with hub.database.writing() as writing:
-            people.connect_github(writing, player().user_id, person.github_id)
-            mail = profiles.tell_of_github(writing, hub.clock, player().user_id)
-    except people.GitHubTaken:
+            accounts_service.connect_github(writing, player().user_id, person.github_id)
+            mail = accounts_service.tell_of_github(writing, hub.clock, player().user_id)
+    except accounts_service.GitHubTaken:
         notice(ACCOUNT_IN_USE, "bad")
     else:
         send_soon(mail)
@@ -213,13 +213,13 @@ def connect(person: GitHubPerson) -> ResponseReturnValue:
     return go(url_for("settings.page"))
 
 
-def log_in(account: people.Account) -> ResponseReturnValue:
+def log_in(account: accounts_service.Account) -> ResponseReturnValue:
     """Log in to a known account."""
     hub = resources()
     try:
         with hub.database.writing() as writing:
-            ticket = people.log_in(writing, hub.clock, account, remembered=False)
-    except people.Refused:
+            ticket = accounts_service.log_in(writing, hub.clock, account, remembered=False)
+    except accounts_service.Refused:
         locked = forms.LOCKED.format(hub.settings.contact)
         notice(locked if account.is_locked else UNDONE, "bad")
         return go(url_for("account.login"))
@@ -270,7 +270,7 @@ def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseRetur
         is_confirmed = person.is_verified and form.email.data == person.email
         avatar = take_picture(person) if is_confirmed else None
         with hub.database.writing() as writing:
-            user_id, ticket = people.register_from_github(
+            user_id, ticket = accounts_service.register_from_github(
                 writing,
                 hub.clock,
                 form.username.data or "",
@@ -278,9 +278,9 @@ def make_account(form: forms.WelcomeForm, person: GitHubPerson) -> ResponseRetur
                 person,
                 avatar,
             )
-            is_open = not (people.is_confirmed(writing, user_id) or hub.settings.is_local)
+            is_open = not (accounts_service.is_confirmed(writing, user_id) or hub.settings.is_local)
             mail = confirm(writing, user_id) if is_open else None
-    except people.UsernameTaken:
+    except accounts_service.UsernameTaken:
         errors = {"username": forms.USERNAME_IN_USE}
         return render_template("hub/accounts/welcome.html", form=form, errors=errors), 422
     send_soon(mail)
@@ -336,9 +336,9 @@ def disconnect() -> ResponseReturnValue:
         return refuse()
     try:
         with hub.database.writing() as writing:
-            people.touch(writing, account, github_id=None)
-            mail = profiles.tell_of_github(writing, hub.clock, account.user_id)
-    except people.Refused:
+            accounts_service.touch(writing, account, github_id=None)
+            mail = accounts_service.tell_of_github(writing, hub.clock, account.user_id)
+    except accounts_service.Refused:
         return refuse()
     send_soon(mail)
     note("github disconnected", account.user_id)
@@ -346,7 +346,7 @@ def disconnect() -> ResponseReturnValue:
     return go(url_for("settings.page"))
 
 
-def is_right(account: people.Account) -> bool:
+def is_right(account: accounts_service.Account) -> bool:
     """Return whether the form contains the account's password."""
     return is_password(account, forms.GitHubForm(request.form).github_password.data or "")
 

@@ -19,14 +19,14 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from cw_hub.accounts import forms, people, place_of_request, profiles
-from cw_hub.accounts.access import tickets
-from cw_hub.accounts.access.actor import actor, enter, leave, player, players_only
-from cw_hub.accounts.access.passwords import Passwords
-from cw_hub.accounts.access.tickets import LinkKind
-from cw_hub.accounts.mails import outbox
+from cw_hub.accounts import forms, place_of_request, tickets
+from cw_hub.accounts import mail as accounts_mail
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import actor, enter, leave, player, players_only
+from cw_hub.accounts.service import Passwords
+from cw_hub.accounts.tickets import LinkKind
 from cw_hub.pages import limiter
-from cw_hub.pages.parts import notice
+from cw_hub.pages.layout import notice
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.store.database import Writing
 
@@ -55,7 +55,7 @@ def must_confirm() -> bool:
     if hub.settings.is_local:
         return False
     with hub.database.reading() as reading:
-        return not people.is_confirmed(reading, player().user_id)
+        return not accounts_service.is_confirmed(reading, player().user_id)
 
 
 def note(what: str, user_id: int | None) -> None:
@@ -96,7 +96,7 @@ def log_in() -> ResponseReturnValue:
     remembered = bool(form.remember.data)
     try:
         ticket = open_session(account, form.password.data or "", remembered=remembered)
-    except people.Refused:
+    except accounts_service.Refused:
         return refuse_login(form, {"password": forms.WRONG_PASSWORD})
     address = destination()
     enter(ticket, remembered=remembered)
@@ -105,13 +105,13 @@ def log_in() -> ResponseReturnValue:
     return go(address)
 
 
-def find_account(username: str) -> people.Account | None:
+def find_account(username: str) -> accounts_service.Account | None:
     """Return the account with a name, or None."""
     with one_reading() as reading:
-        return people.find_account(reading, username)
+        return accounts_service.find_account(reading, username)
 
 
-def login_errors(account: people.Account | None, password: str) -> dict[str, str]:
+def login_errors(account: accounts_service.Account | None, password: str) -> dict[str, str]:
     """Return the errors of a log-in by field; none if it is valid."""
     if account is None:
         fail(None)
@@ -124,7 +124,7 @@ def login_errors(account: people.Account | None, password: str) -> dict[str, str
     return {}
 
 
-def is_password(account: people.Account, password: str) -> bool:
+def is_password(account: accounts_service.Account, password: str) -> bool:
     """Return whether a password is right; a wrong one is counted and logged."""
     if password and passwords().fits(password, account.password_hash):
         return True
@@ -146,13 +146,13 @@ def refuse_login(form: forms.LoginForm, errors: dict[str, str]) -> Response:
     return go(url_for("account.login", next=path) if path else url_for("account.login"))
 
 
-def open_session(account: people.Account, password: str, *, remembered: bool) -> str:
+def open_session(account: accounts_service.Account, password: str, *, remembered: bool) -> str:
     """Return the ticket of a new session; a hash of outdated cost is renewed."""
     hub = resources()
     dated = account.password_hash and passwords().is_dated(account.password_hash)
     renewed = passwords().hash(password) if dated else None
     with hub.database.writing() as writing:
-        return people.log_in(
+        return accounts_service.log_in(
             writing, hub.clock, account, remembered=remembered, renewed_hash=renewed
         )
 
@@ -163,7 +163,7 @@ def logout() -> ResponseReturnValue:
     ticket = leave()
     if ticket:
         with resources().database.writing() as writing:
-            people.log_out(writing, ticket)
+            accounts_service.log_out(writing, ticket)
     return go(url_for("ranking.page"))
 
 
@@ -198,11 +198,11 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
     hashed = passwords().hash(form.password.data or "")
     try:
         with hub.database.writing() as writing:
-            user_id, ticket = people.register(
+            user_id, ticket = accounts_service.register(
                 writing, hub.clock, form.username.data or "", form.email.data or "", hashed
             )
             mail = None if hub.settings.is_local else confirm(writing, user_id)
-    except people.UsernameTaken:
+    except accounts_service.UsernameTaken:
         return registration(form, {"username": forms.USERNAME_IN_USE}), 422
     send_soon(mail)
     address = destination()
@@ -214,7 +214,7 @@ def make_account(form: forms.RegisterForm) -> ResponseReturnValue:
 
 def confirm(writing: Writing, user_id: int) -> int:
     """Queue the mail that confirms a user's address; return its id."""
-    return outbox.put(writing, resources().clock, "verify", user_id)
+    return accounts_mail.put(writing, resources().clock, "verify", user_id)
 
 
 def send_soon(mail_id: int | None) -> None:
@@ -245,7 +245,7 @@ def forgot() -> ResponseReturnValue:
         return render_template("hub/accounts/forgot.html", form=form, errors=errors), 422
     hub = resources()
     with hub.database.writing() as writing:
-        mail = outbox.put(writing, hub.clock, "reset", account.user_id)
+        mail = accounts_mail.put(writing, hub.clock, "reset", account.user_id)
     send_soon(mail)
     notice(SENT)
     return go(url_for("account.forgot"))
@@ -285,8 +285,8 @@ def change_by_link(link: str, password: str) -> ResponseReturnValue:
     hashed = passwords().hash(password)
     try:
         with hub.database.writing() as writing:
-            user_id, ticket = people.reset_password(writing, hub.clock, link, hashed)
-    except people.LinkExpired:
+            user_id, ticket = accounts_service.reset_password(writing, hub.clock, link, hashed)
+    except accounts_service.LinkExpired:
         return expired(RESET_EXPIRED)
     enter(ticket, remembered=False)
     place_of_request.remember_here(user_id)
@@ -306,8 +306,8 @@ def verify(ticket: str) -> ResponseReturnValue:
         return page if is_open("verify", ticket) else expired(LINK_EXPIRED)
     try:
         with hub.database.writing() as writing:
-            people.confirm_email(writing, hub.clock, ticket)
-    except people.LinkExpired:
+            accounts_service.confirm_email(writing, hub.clock, ticket)
+    except accounts_service.LinkExpired:
         return expired(LINK_EXPIRED)
     notice("Your e-mail address is confirmed")
     return go(url_for("settings.page" if actor().user else "account.login"))
@@ -319,7 +319,7 @@ def send_verification() -> ResponseReturnValue:
     """Send the link that confirms the address again."""
     hub = resources()
     with one_reading() as reading:
-        settings = profiles.own_settings(reading, player().user_id)
+        settings = accounts_service.own_settings(reading, player().user_id)
     if settings.is_confirmed:
         abort(409, "Your e-mail address is confirmed already.")
     with hub.database.writing() as writing:

@@ -14,10 +14,10 @@ from typing import Final
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts.people import is_named
-from cw_hub.clock import Clock
-from cw_hub.store.tables import KnownPlace, User
-from cw_hub.store.upsert import insert_missing
+from cw_hub.accounts.service import is_named
+from cw_hub.context import Clock
+from cw_hub.store.database import insert_missing
+from cw_hub.store.models import KnownPlace, User
 
 REMEMBERED: Final = timedelta(days=180)
 """How long a place stays known after the last log-in from it."""

@@ -14,8 +14,8 @@ from flask import current_app, g, session
 
 from cw_hub.accounts.github import NEXT
 from cw_hub.accounts.pages import next_path
+from cw_hub.pages.layout import Application
 from cw_hub.pages.limiter import network
-from cw_hub.pages.parts import Application
 from cw_hub.pages.request import one_reading
 from cw_hub.store.database import Reading
 

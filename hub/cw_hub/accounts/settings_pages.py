@@ -1,4 +1,4 @@
-"""The Settings page: profile, picture, password and account."""
+"""The Settings page: profile, picture, password and account; and unsubscribing from mails."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
 from cw.errors import UsageError
-from cw_hub.accounts import deletion, forms, people, profiles
-from cw_hub.accounts.access import tickets, tokens
-from cw_hub.accounts.access.actor import enter, leave, player, players_only, players_only_json
-from cw_hub.accounts.access.tokens import NewToken
+from cw_hub.accounts import administration, forms, mail, tickets, uploads
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import enter, leave, player, players_only, players_only_json
 from cw_hub.accounts.pages import go, is_password, must_confirm, note, passwords
-from cw_hub.accounts.pictures import uploads
-from cw_hub.pages.countries import COUNTRIES, folder_of_flags
+from cw_hub.accounts.tickets import NewToken
+from cw_hub.pages.layout import COUNTRIES, folder_of_flags, notice, show_once
 from cw_hub.pages.limiter import note_done
-from cw_hub.pages.parts import notice, show_once
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.pages.security import LARGEST_PICTURE
 
@@ -42,7 +40,7 @@ def page() -> ResponseReturnValue:
     return show_with(None, {})
 
 
-def values_of(settings: profiles.OwnSettings) -> MultiDict[str, str]:
+def values_of(settings: accounts_service.OwnSettings) -> MultiDict[str, str]:
     """Return the settings as form values."""
     return MultiDict(
         {
@@ -59,10 +57,10 @@ def show_with(token_form: forms.TokenForm | None, errors: dict[str, str]) -> str
     return show(settings, profile_form(values_of(settings)), errors, token_form)
 
 
-def own_settings() -> profiles.OwnSettings:
+def own_settings() -> accounts_service.OwnSettings:
     """Return the player's private settings."""
     with one_reading() as reading:
-        return profiles.own_settings(reading, player().user_id)
+        return accounts_service.own_settings(reading, player().user_id)
 
 
 def profile_form(values: MultiDict[str, str]) -> forms.ProfileForm:
@@ -71,14 +69,14 @@ def profile_form(values: MultiDict[str, str]) -> forms.ProfileForm:
 
 
 def show(
-    settings: profiles.OwnSettings,
+    settings: accounts_service.OwnSettings,
     form: forms.ProfileForm,
     errors: dict[str, str],
     token_form: forms.TokenForm | None = None,
 ) -> str:
     """Return the page with forms as they were filled in."""
     with one_reading() as reading:
-        mine = tokens.of_user(reading, resources().clock, settings.profile.user_id)
+        mine = tickets.of_user(reading, resources().clock, settings.profile.user_id)
     return render_template(
         "hub/accounts/settings.html",
         own=settings,
@@ -123,8 +121,10 @@ def save() -> ResponseReturnValue:
     if not form.validate():
         return show(own_settings(), form, forms.first_errors(form)), 422
     with resources().database.writing() as writing:
-        profiles.set_display_name(writing, player().user_id, form.display_name.data or None)
-        profiles.save_profile(writing, player().user_id, form.country.data or None, form.born_on())
+        accounts_service.set_display_name(writing, player().user_id, form.display_name.data or None)
+        accounts_service.save_profile(
+            writing, player().user_id, form.country.data or None, form.born_on()
+        )
     notice("Your settings were saved")
     return go(url_for("settings.page"))
 
@@ -142,7 +142,7 @@ def change_avatar() -> ResponseReturnValue:
         notice(str(error), "bad")
         return go(url_for("settings.page"))
     with resources().database.writing() as writing:
-        profiles.set_avatar(writing, player().user_id, digest)
+        accounts_service.set_avatar(writing, player().user_id, digest)
     note_done()
     notice("Your profile picture was changed")
     return go(url_for("settings.page"))
@@ -154,7 +154,7 @@ def want_mails() -> ResponseReturnValue:
     """Save which news the player wants by mail."""
     wanted = {"about_bots": "bots" in request.form, "from_hosts": "hosts" in request.form}
     with resources().database.writing() as writing:
-        profiles.want_mails(writing, player().user_id, **wanted)
+        accounts_service.want_mails(writing, player().user_id, **wanted)
     notice("Your settings were saved")
     return go(url_for("settings.page"))
 
@@ -174,10 +174,10 @@ def change_password() -> ResponseReturnValue:
     remembered = player().label == tickets.REMEMBERED
     try:
         with hub.database.writing() as writing:
-            ticket = people.change_password(
+            ticket = accounts_service.change_password(
                 writing, hub.clock, account, hashed, remembered=remembered
             )
-    except people.Refused:
+    except accounts_service.Refused:
         return refuse(form, old_password=forms.WRONG_PASSWORD)
     enter(ticket, remembered=remembered)
     note("password changed", account.user_id)
@@ -196,8 +196,8 @@ def delete() -> ResponseReturnValue:
     hub = resources()
     try:
         with hub.database.writing() as writing:
-            deletion.delete_account(writing, hub.clock, account)
-    except people.Refused:
+            administration.delete_account(writing, hub.clock, account)
+    except accounts_service.Refused:
         return refuse(form, password=forms.WRONG_PASSWORD)
     leave()
     note("account deleted", account.user_id)
@@ -205,12 +205,12 @@ def delete() -> ResponseReturnValue:
     return {"next": url_for("ranking.page")}
 
 
-def own_account() -> people.Account:
+def own_account() -> accounts_service.Account:
     """Return the account of the player, with the hash of its password."""
     with one_reading() as reading:
-        account = people.find_account_of(reading, player().user_id)
+        account = accounts_service.find_account_of(reading, player().user_id)
     if account is None:
-        raise people.NoSuchUser("the account was deleted meanwhile")
+        raise accounts_service.NoSuchUser("the account was deleted meanwhile")
     return account
 
 
@@ -232,8 +232,8 @@ def create() -> ResponseReturnValue:
     new = NewToken(form.token_name.data or "", form.scopes(), int(form.days.data or 0))
     try:
         with hub.database.writing() as writing:
-            token = tokens.create(writing, hub.clock, user.user_id, new, user.username)
-    except tokens.TooManyTokens as error:
+            token = tickets.create(writing, hub.clock, user.user_id, new, user.username)
+    except tickets.TooManyTokens as error:
         return show_with(form, {"token_name": str(error)}), 422
     note_done()
     note("token created", user.user_id)
@@ -246,9 +246,32 @@ def revoke(digest: str) -> ResponseReturnValue:
     """Revoke a token of the player."""
     hub, user = resources(), player()
     with hub.database.writing() as writing:
-        done = tokens.revoke(writing, hub.clock, user.user_id, digest, user.username)
+        done = tickets.revoke_token(writing, hub.clock, user.user_id, digest, user.username)
     if not done:
         abort(404, "There is no such token.")
     note("token revoked", user.user_id)
     notice("The token was revoked")
     return go(url_for("settings.page"))
+
+
+news_routes = Blueprint("news", __name__)
+
+NOT_OURS = "This link is incomplete. Turn mails off in your settings instead."
+
+
+@news_routes.route("/unsubscribe/<ticket>", methods=["GET", "POST"])
+def unsubscribe(ticket: str) -> ResponseReturnValue:
+    """Ask whether to turn news off; a POST does so, with no token but the link (RFC 8058).
+
+    Opening the link changes nothing: security scanners open all links in mails.
+    """
+    hub = resources()
+    subscription = mail.read_ticket(hub.secret_key, ticket)
+    if subscription is None:
+        abort(404, NOT_OURS)
+    is_off = request.method == "POST"
+    if is_off:
+        with hub.database.writing() as session:
+            mail.turn_off(session, subscription)
+    about = mail.CHOICES[subscription.kind].about
+    return render_template("hub/accounts/unsubscribe.html", about=about, is_off=is_off)

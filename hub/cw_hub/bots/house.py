@@ -13,19 +13,18 @@ from sqlalchemy.orm import Session
 from cw.arena.transports.base_address import check_base
 from cw.errors import Failure, UsageError, short
 from cw.games.registry import game_entry, load_strategies
-from cw_hub.accounts.people import HOUSE
-from cw_hub.accounts.users import OPERATOR
-from cw_hub.bots import verbs as bots
+from cw_hub.accounts.administration import OPERATOR
+from cw_hub.accounts.service import HOUSE
+from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import address_problem
-from cw_hub.bots.forms import is_name
-from cw_hub.bots.verbs import ASKED, NameTaken, NewBot, Registered
-from cw_hub.bots.views import name_key
-from cw_hub.clock import Clock
+from cw_hub.bots.pages import is_name
+from cw_hub.bots.service import ASKED, NameTaken, NewBot, Registered, name_key
+from cw_hub.context import Clock
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import insert_missing
+from cw_hub.store.models import Bot, User
 from cw_hub.store.sealing import Sealed, Sealer
-from cw_hub.store.tables import Bot, User
-from cw_hub.store.upsert import insert_missing
 
 SHORTEST_SECRET: Final = 32
 """Minimum length of a secret, so that it cannot be guessed."""
@@ -41,7 +40,7 @@ def open_house(session: Session, clock: Clock, game: str) -> int:
     for strategy in load_strategies(game):
         name = house_name(game, strategy)
         if name_key(name) not in names:
-            bots.add_builtin(session, clock, user_id, game, name, strategy)
+            bots_service.add_builtin(session, clock, user_id, game, name, strategy)
     return user_id
 
 
@@ -91,9 +90,9 @@ def add_service(session: Session, hub: Resources, new: NewBot, secret: str = "")
     is_named = (Bot.game == new.game, Bot.name_key == name_key(new.name))
     bot = session.scalars(select(Bot).where(*is_named)).one_or_none()
     if bot is None:
-        bot = bots.new_bot(session, hub.clock, user_id, new, "url")
-        drawn = bots.give_secret(bot, hub.sealer, secret)
-        return Registered(bots.added(session, bot), bot.bot_id, "" if secret else drawn)
+        bot = bots_service.new_bot(session, hub.clock, user_id, new, "url")
+        drawn = bots_service.give_secret(bot, hub.sealer, secret)
+        return Registered(bots_service.added(session, bot), bot.bot_id, "" if secret else drawn)
     if bot.user_id != user_id or bot.kind != "url" or bot.status not in ASKED:
         raise NameTaken(
             f"{new.name} is the name of another bot of {new.game}, or of one that was retired"
@@ -121,11 +120,11 @@ def move(session: Session, hub: Resources, bot: Bot, endpoint: str, secret: str)
     is_secret_new = bool(secret) and secret != secret_of(bot, hub.sealer)
     if bot.endpoint == endpoint and not is_secret_new:
         return
-    bots.keep_planned_address(session, bot)
+    bots_service.keep_planned_address(session, bot)
     bot.endpoint = endpoint
     if is_secret_new:
-        bots.give_secret(bot, hub.sealer, secret)
-    bots.begin_again(session, hub.clock, bot, OPERATOR)
+        bots_service.give_secret(bot, hub.sealer, secret)
+    bots_service.begin_again(session, hub.clock, bot, OPERATOR)
 
 
 def secret_of(bot: Bot, sealer: Sealer) -> str:

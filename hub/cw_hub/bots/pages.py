@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from flask import (
     Blueprint,
@@ -16,34 +16,132 @@ from flask import (
 )
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
+from wtforms import Form, SelectField, StringField
 
+from cw.arena.transports.base_address import check_base
+from cw.errors import UsageError
 from cw.games.registry import game_entries, load_protocol, load_strategies
-from cw.web.games.game_pages import game_page
-from cw_hub.accounts.access.actor import player, players_only, players_only_json
-from cw_hub.accounts.forms import first_errors, needs
+from cw.web.games import game_page
+from cw_hub.accounts.actor import player, players_only, players_only_json
+from cw_hub.accounts.forms import first_errors, is_filled, needs, stripped
 from cw_hub.accounts.pages import go, must_confirm
-from cw_hub.bots import verbs as bots
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.checks import check_requests
-from cw_hub.bots.checks.check_requests import CONFIRM
-from cw_hub.bots.competing import Competing
-from cw_hub.bots.forms import (
-    BotForm,
-    DescriptionForm,
-    EditForm,
-    ProgramForm,
-)
+from cw_hub.bots import check_requests, programs
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.addresses import INSECURE, INTERNAL, address_problem
+from cw_hub.bots.check_requests import CONFIRM
 from cw_hub.bots.programs import why_off
-from cw_hub.bots.verbs import NewBot, Registered
-from cw_hub.bots.versions import languages
-from cw_hub.bots.versions.own_game import OF_ITS_OWN
-from cw_hub.bots.views import BotView
+from cw_hub.bots.service import OF_ITS_OWN, BotView, Competing, NewBot, Registered
 from cw_hub.pages import polls
+from cw_hub.pages.layout import machine_time, notice, show_once
 from cw_hub.pages.limiter import note_done
-from cw_hub.pages.parts import notice, show_once
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources
-from cw_hub.pages.times import machine_time
+
+NAMED: Final = "The bot name must only contain letters, numbers, and hyphens"
+
+
+LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
+
+LENGTHS: Final = range(3, 33)
+"""Valid lengths of names, in characters."""
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is a valid name of a bot."""
+    return len(text) in LENGTHS and set(text) <= LETTERS
+
+
+def is_base_address(url: str) -> bool:
+    """Return whether a text is a valid address of a web service, for example without a query."""
+    try:
+        check_base(url)
+    except UsageError:
+        return False
+    return True
+
+
+def may_be_used(problem: str) -> Any:
+    """Return the validator that refuses addresses with this problem."""
+    return needs(lambda url: address_problem(url, resources().settings) != problem, problem)
+
+
+WHERE_BOTS_MAY_BE: Final = (may_be_used(INSECURE), may_be_used(INTERNAL))
+"""Validators of each field for a bot address, after those of its format."""
+
+
+def endpoint_field() -> Any:
+    """Return the field for the address of a bot."""
+    return StringField(
+        "Endpoint URL",
+        [
+            needs(is_filled, "Please enter the endpoint URL"),
+            needs(
+                lambda url: len(url) <= 500,
+                "The endpoint URL must be at most 500 characters long",
+            ),
+            needs(is_base_address, "Please enter a valid URL"),
+            *WHERE_BOTS_MAY_BE,
+        ],
+        filters=[stripped],
+    )
+
+
+def description_field() -> Any:
+    """Return the field for the description of a bot."""
+    return StringField(
+        "Description",
+        [
+            needs(
+                lambda text: len(text) <= 500,
+                "The description must be at most 500 characters long",
+            )
+        ],
+    )
+
+
+def name_field() -> Any:
+    """Return the field for the name of a bot."""
+    return StringField(
+        "Bot name",
+        [
+            needs(is_filled, "Please enter a bot name"),
+            needs(
+                lambda name: len(name) in LENGTHS, "The bot name must be 3 to 32 characters long"
+            ),
+            needs(lambda name: set(name) <= LETTERS, NAMED),
+        ],
+    )
+
+
+class ProgramForm(Form):
+    """Register a bot together with its program."""
+
+    game = SelectField("Game")
+    name = name_field()
+    description = description_field()
+
+
+class BotForm(Form):
+    """Register a bot that is a web service."""
+
+    game = SelectField("Game")
+    name = name_field()
+    endpoint = endpoint_field()
+    description = description_field()
+
+
+class DescriptionForm(Form):
+    """Change the description of a program."""
+
+    description = description_field()
+
+
+class EditForm(Form):
+    """Change the address and the description of a bot."""
+
+    endpoint = endpoint_field()
+    description = description_field()
+
 
 routes = Blueprint("bots", __name__)
 
@@ -133,7 +231,7 @@ def program_page(form: ProgramForm, errors: dict[str, str]) -> str:
     """Return the form for a program, with its errors."""
     hub = resources()
     with one_reading() as reading:
-        running = languages.titled(languages.offered(reading, hub.clock))
+        running = programs.titled(programs.offered(reading, hub.clock))
     return render_template(
         "hub/bots/new_program.html",
         form=form,
@@ -158,12 +256,12 @@ def register() -> ResponseReturnValue:
     if errors:
         return refused(form, errors)
     values = {name: field.data or "" for name, field in form._fields.items()}
-    check_requests.claim(values["endpoint"])
+    check_requests.claim_check(values["endpoint"])
     try:
         registered = add(NewBot(**values))
-    except bots.NameTaken as error:
+    except bots_service.NameTaken as error:
         return refused(form, {"name": str(error)})
-    except bots.TooManyBots as error:
+    except bots_service.TooManyBots as error:
         return refused(form, {"": str(error)})
     return secret_page(values["game"], values["name"], registered.secret, "is registered")
 
@@ -176,13 +274,13 @@ def add(new: NewBot, *, is_program: bool = False) -> Registered:
     """
     hub = resources()
     with hub.database.writing() as writing:
-        registered = bots.register(
+        registered = bots_service.register(
             writing, hub.clock, hub.sealer, player().user_id, new, is_program=is_program
         )
         competing().enter(writing, registered.id)
     note_done()
     if not is_program:
-        check_requests.send(registered.id)
+        check_requests.send_check(registered.id)
     return registered
 
 
@@ -203,7 +301,7 @@ def refused(form: BotForm, errors: dict[str, str]) -> ResponseReturnValue:
 def find(name: str) -> BotView:
     """Return a bot of the current user; answer 404 for any other."""
     with one_reading() as reading:
-        bot = bot_views.find(reading, request.values.get("game") or None, name)
+        bot = bots_service.find(reading, request.values.get("game") or None, name)
     if bot is None or bot.user_id != player().user_id or bot.status == "RETIRED":
         abort(404, "There is no such bot.")
     if bot.game == OF_ITS_OWN:
@@ -247,16 +345,16 @@ def edit(name: str) -> ResponseReturnValue:
     endpoint = str(form.endpoint.data) if isinstance(form, EditForm) else bot.endpoint
     description = form.description.data or ""
     if endpoint != bot.endpoint:
-        check_requests.claim(endpoint)
+        check_requests.claim_check(endpoint)
     try:
         with hub.database.writing() as writing:
-            is_new = bots.edit(writing, hub.clock, bot, endpoint, description)
-    except bots.WrongStatus as error:
+            is_new = bots_service.edit(writing, hub.clock, bot, endpoint, description)
+    except bots_service.WrongStatus as error:
         abort(409, str(error))
     if (endpoint, description) != (bot.endpoint, bot.description):
         note_done()
     if is_new:
-        check_requests.send(bot.id)
+        check_requests.send_check(bot.id)
     notice("Your changes were saved")
     return go(address(bot))
 
@@ -269,11 +367,11 @@ def rotate(name: str) -> ResponseReturnValue:
     check_requests.claim_bot(bot)
     try:
         with hub.database.writing() as writing:
-            secret = bots.rotate(writing, hub.clock, hub.sealer, bot)
-    except (bots.WrongStatus, bots.Busy) as error:
+            secret = bots_service.rotate(writing, hub.clock, hub.sealer, bot)
+    except (bots_service.WrongStatus, bots_service.Busy) as error:
         abort(409, str(error))
     note_done()
-    check_requests.send(bot.id)
+    check_requests.send_check(bot.id)
     return secret_page(bot.game, bot.name, secret, "has a new secret")
 
 
@@ -283,7 +381,7 @@ def check(name: str) -> ResponseReturnValue:
     """Have a bot checked."""
     bot = find(name)
     check_requests.claim_bot(bot)
-    if not check_requests.send(bot.id, is_program=bot.kind == "program"):
+    if not check_requests.send_check(bot.id, is_program=bot.kind == "program"):
         notice("Bots cannot be checked right now. Please try again soon.", "bad")
         return go(address(bot))
     note_done()
@@ -301,6 +399,6 @@ def retire(name: str) -> ResponseReturnValue:
         notice("Type the name of the bot to retire it.", "bad")
         return go(address(bot))
     with hub.database.writing() as writing:
-        bots.retire(writing, hub.clock, bot.id, player().username)
+        bots_service.retire(writing, hub.clock, bot.id, player().username)
     notice(f"{bot.name} was retired.")
     return go(url_for("bots.index"))

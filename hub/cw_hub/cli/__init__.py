@@ -12,7 +12,7 @@ from cw.cli.groups import LazyGroup, Place
 from cw.errors import Failure
 
 if TYPE_CHECKING:
-    from cw_hub.cli.cup.championship import NewPlayers
+    from cw_hub.cli.cup import NewPlayers
 
 COMMANDS: Final[Mapping[str, Place]] = {
     "demo": Place(
@@ -21,64 +21,64 @@ COMMANDS: Final[Mapping[str, Place]] = {
     "serve": Place(
         "cw_hub.cli.serve:serve", "Run the hub until Ctrl-C: its pages, matches and jobs."
     ),
-    "worker": Place("cw_hub.cli.worker:worker", "Play matches until stopped."),
+    "worker": Place("cw_hub.cli.serve:worker", "Play matches until stopped."),
     "scheduler": Place(
-        "cw_hub.cli.worker:scheduler", "Start what is due and run periodic jobs, until stopped."
+        "cw_hub.cli.serve:scheduler", "Start what is due and run periodic jobs, until stopped."
     ),
     "player": Place(
-        "cw_hub.cli.player:player",
+        "cw_hub.cli.serve:player",
         "Play what a hub sends on standard input; the hub, or its service, starts it.",
     ),
-    "user": Place("cw_hub.cli.user:user", "Show, lock, delete and change accounts."),
-    "match": Place("cw_hub.cli.match:match", "Requeue a failed match, or cancel one."),
-    "bot": Place("cw_hub.cli.bot:bot", "Add a web service as a bot; suspend or restore a bot."),
-    "token": Place("cw_hub.cli.token:token", "Create, list and revoke access tokens for the API."),
+    "user": Place("cw_hub.cli.site:user", "Show, lock, delete and change accounts."),
+    "match": Place("cw_hub.cli.site:match", "Requeue a failed match, or cancel one."),
+    "bot": Place("cw_hub.cli.site:bot", "Add a web service as a bot; suspend or restore a bot."),
+    "token": Place("cw_hub.cli.site:token", "Create, list and revoke access tokens for the API."),
     "keys": Place(
-        "cw_hub.cli.keys:keys",
+        "cw_hub.cli.operation:keys",
         "Create and rotate the keys that encrypt secrets.",
     ),
     "ratings": Place(
-        "cw_hub.cli.rated.ratings:ratings_group",
+        "cw_hub.cli.rated:ratings_group",
         "Verify or recompute the ratings of rated competitions from their matches.",
     ),
     "competition": Place(
-        "cw_hub.cli.competition.commands:competition",
+        "cw_hub.cli.competition:competition",
         "Create, configure, pause and resume competitions.",
     ),
     "doctor": Place(
-        "cw_hub.cli.doctor:doctor",
+        "cw_hub.cli.operation:doctor",
         "Check whether a hub has everything it needs, and how to fix what it lacks.",
     ),
     "settings": Place(
-        "cw_hub.cli.settings:settings_command",
+        "cw_hub.cli.operation:settings_command",
         "Print every setting with its value and meaning.",
     ),
     "backup": Place(
-        "cw_hub.cli.backup:backup_group",
+        "cw_hub.cli.operation:backup_group",
         "Back up all rows of the hub into one file, while it runs.",
     ),
     "restore": Place(
-        "cw_hub.cli.backup:restore_command",
+        "cw_hub.cli.operation:restore_command",
         "Fill an empty database from a back-up SOURCE, and verify its ratings.",
     ),
-    "db": Place("cw_hub.cli.db:db", "Migrate the database to the revision of this program."),
-    "store": Place("cw_hub.cli.store:store", "Create the bucket of the object store."),
+    "db": Place("cw_hub.cli.operation:db", "Migrate the database to the revision of this program."),
+    "store": Place("cw_hub.cli.operation:store", "Create the bucket of the object store."),
 }
 
 
 def outage_of(error: Exception) -> str | None:
     """Return a line saying that the database does not answer, or None for another error."""
     # Imported here: lists of commands and --help load no database.
-    from cw_hub.cli.outage import outage  # noqa: PLC0415
+    from cw_hub.cli.options import outage  # noqa: PLC0415
 
     return outage(error)
 
 
 def workers(jobs: int | None) -> AbstractContextManager[NewPlayers]:
     """Give the workers of the hub that the environment names, for up to so many matches at once."""
-    from cw_hub.cli.cup import championship  # noqa: PLC0415
+    from cw_hub.cli import cup  # noqa: PLC0415
 
-    return championship.workers(jobs)
+    return cup.workers(jobs)
 
 
 class HubCommands(LazyGroup):

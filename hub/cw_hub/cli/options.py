@@ -1,4 +1,4 @@
-"""Options shared by several commands of `cw hub`."""
+"""Options shared by commands of `cw hub`, and the line about a database that does not answer."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 import click
 
 from cw.errors import Failure, UsageError
-from cw_hub.operation.environment import read_settings
-from cw_hub.operation.settings import HubSettings
+from cw_hub.operation.settings import HubSettings, read_settings
 from cw_hub.store.database import AWAY, reason
 from cw_hub.store.objects import StoreAway
 
@@ -94,3 +93,10 @@ def refuse_alone(settings: HubSettings, role: str) -> None:
         raise UsageError(
             f"cw hub {role} needs a queue that other processes can reach: set CW_BROKER_URL"
         )
+
+
+def outage(error: Exception) -> str | None:
+    """Return a line saying that the database does not answer, or None for another error."""
+    if not isinstance(error, AWAY):
+        return None
+    return f"the database does not answer: {reason(error)}"

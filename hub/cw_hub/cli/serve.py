@@ -1,4 +1,4 @@
-"""`cw hub serve` and `cw hub demo`: the hub in one process."""
+"""`cw hub serve`, `demo`, `worker`, `scheduler` and `player`: the processes of a hub."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from typing import Final
 
 import click
 
+from cw.errors import UsageError
 from cw.server.wsgi import address_of, listen
 from cw.server.wsgi import serve as run
-from cw_hub.bots.limits import report_limits
+from cw_hub.bots.programs import report_limits
 from cw_hub.cli.options import checkable, refuse_alone, say_right, with_settings
-from cw_hub.operation.health.logs import begin_log, is_json
+from cw_hub.operation.logs import begin_log, is_json
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, make_private_folder, opened
 from cw_hub.operation.settings import HubSettings
+from cw_hub.players.process import main
 from cw_hub.site.application import create_hub
-from cw_hub.site.demo.filling import PEOPLE, fill
-from cw_hub.site.processes.roles import begin_heartbeat, everything, folder_locked
+from cw_hub.site.demo import PEOPLE, fill
+from cw_hub.site.formats import KINDS
+from cw_hub.site.processes import begin_heartbeat, everything, folder_locked, schedule, work
 
 PORT = click.option(
     "--port",
@@ -129,3 +132,64 @@ def run_hub(
     # Matches still being played are no longer ours, but a normal exit would wait for them.
     sys.stdout.flush()
     os._exit(0)
+
+
+@click.command()
+@with_settings
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Number of matches played at once.",
+)
+@click.option(
+    "--kinds",
+    default=",".join(KINDS.names()),
+    metavar="KIND,...",
+    help="Kinds of matches that the worker plays, separated by commas.",
+)
+@click.option(
+    "--programs", is_flag=True, help="Play matches of uploaded programs too, in a sandbox."
+)
+@checkable
+def worker(
+    settings: HubSettings, slots: int, kinds: str, programs: bool, check_config: bool
+) -> None:
+    """Play matches until stopped. Opens no port."""
+    chosen = kinds.split(",")
+    unknown = [kind for kind in chosen if kind not in KINDS.names()]
+    if unknown:
+        raise UsageError(
+            f"--kinds takes one or more of {','.join(KINDS.names())}, not {unknown[0]!r}"
+        )
+    refuse_alone(settings, "worker")
+    if check_config:
+        say_right()
+        return
+    begin_log(settings)
+    with opened(settings, CeleryQueue(settings)) as resources:
+        work(resources, slots, chosen, runs_programs=programs)
+
+
+@click.command()
+@with_settings
+@checkable
+def scheduler(settings: HubSettings, check_config: bool) -> None:
+    """Start what is due and run periodic jobs, until stopped. Opens no port."""
+    refuse_alone(settings, "scheduler")
+    if check_config:
+        say_right()
+        return
+    begin_log(settings)
+    with opened(settings, CeleryQueue(settings)) as resources:
+        schedule(resources)
+
+
+@click.command()
+def player() -> None:
+    """Play what a hub sends on standard input; the hub, or its service, starts it.
+
+    Reads no settings, and ends with its input.
+    """
+    main()

@@ -11,32 +11,62 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw_hub.api.documents import BotStanding
-from cw_hub.api.operations import Operation
-from cw_hub.bots.checks import health
-from cw_hub.bots.checks.health import BotHosting
-from cw_hub.bots.competing import Competing
-from cw_hub.bots.views import BotView
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.dates import Dates
-from cw_hub.competitions.news import News
-from cw_hub.competitions.setting_fields import SettingField, show_all
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches.challenges.kind import CHALLENGE
-from cw_hub.matches.comparisons.kind import COMPARISON
-from cw_hub.matches.kinds import NOTHING, Kind, Kinds
-from cw_hub.matches.practice import PRACTICE
+from cw_hub.accounts.actor import actor
+from cw_hub.api import BotStanding, Operation
+from cw_hub.bots import health
+from cw_hub.bots.health import BotHosting
+from cw_hub.bots.service import BotView, Competing
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.forms import SettingField, show_all
+from cw_hub.competitions.service import CompetitionFacts, Dates
+from cw_hub.context import Clock
+from cw_hub.matches.challenge_pages import CHALLENGE
+from cw_hub.matches.challenges import PRACTICE
+from cw_hub.matches.comparisons import COMPARISON
+from cw_hub.matches.match_types import NOTHING, Kind, Kinds
+from cw_hub.operation.maintenance import Chore
 from cw_hub.operation.queue import Job
-from cw_hub.operation.upkeep_job import Chore
-from cw_hub.pages.parts import Application, Family
-from cw_hub.store.tables import Bot, CompetitionState
+from cw_hub.pages.layout import Application, Family
+from cw_hub.store.models import Bot, CompetitionState
+
+
+def is_shown(competition: CompetitionFacts) -> bool:
+    """Return whether the requester may see a competition; drafts are for admins only."""
+    return competition.state != "draft" or actor().is_admin
+
+
+MOST_NEWS: Final = 30
+"""Maximum number of items, per format and in total."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewsItem:
+    """A public news item."""
+
+    id: str
+    """Permanent and unique: a path of words."""
+    at: datetime
+    title: str
+    text: str
+    address: str
+    """Of the item's page on this site."""
+
+
+News: TypeAlias = Callable[[Session], Iterable[NewsItem]]
+"""Returns the latest items of a format, at most MOST_NEWS."""
+
+
+def latest(session: Session, sources: Sequence[News]) -> list[NewsItem]:
+    """Return the latest items of all sources, latest first, at most MOST_NEWS."""
+    items = (item for source in sources for item in source(session))
+    return sorted(items, key=lambda item: item.at, reverse=True)[:MOST_NEWS]
+
 
 Planning: TypeAlias = Callable[[Session, Clock], object]
 """Creates the rows of due matches, in one transaction of a tick. Idempotent, also if late or
@@ -166,7 +196,7 @@ def create(
     session: Session, clock: Clock, format_: Format, wanted: NewCompetition, actor: str
 ) -> CompetitionFacts:
     """Create a draft competition with its settings; raise UsageError if they are invalid."""
-    facts = competitions.new(
+    facts = competitions_service.new(
         session,
         clock,
         format_.name,
@@ -194,7 +224,7 @@ def steer(
     actor: str,
 ) -> None:
     """Set a competition's state."""
-    competitions.set_state(session, clock, facts.id, state, actor)
+    competitions_service.set_state(session, clock, facts.id, state, actor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +247,7 @@ class Format:
     """Its settings as form fields."""
     create: Creating = create
     texts: Showing = texts
-    schedule: Scheduling = competitions.set_dates
+    schedule: Scheduling = competitions_service.set_dates
     has_events: bool = False
     """Whether its competitions have their own events, including start and end, and apply them
     themselves.
@@ -277,7 +307,7 @@ def competing(formats: Sequence[Format]) -> Competing:
     def ratings(session: Session, user_id: int) -> Mapping[int, float]:
         return ChainMap(*(dict(card.ratings(session, user_id)) for card in cards))
 
-    return Competing(partial(competitions.games_played, formats=names), enter, ratings)
+    return Competing(partial(competitions_service.games_played, formats=names), enter, ratings)
 
 
 def hosting_by(formats: Sequence[Format]) -> health.HostingOf:

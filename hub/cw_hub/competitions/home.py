@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,12 +10,11 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.competitions.dates import dates_of
 from cw_hub.competitions.format import Format, HomeCard, Place
-from cw_hub.competitions.verbs import CompetitionFacts, facts_of
-from cw_hub.pages.parts import address_of
-from cw_hub.store.tables import Competition, Match
+from cw_hub.competitions.service import CompetitionFacts, dates_of, facts_of
+from cw_hub.context import Clock
+from cw_hub.pages.layout import address_of
+from cw_hub.store.models import Competition, Match
 
 OPEN_STATES: Final = ("planned", "running", "paused")
 """The states of the competitions shown."""
@@ -144,3 +143,13 @@ def next_of(
     if waiting is not None or home.next_at is None:
         return waiting
     return home.next_at(session, clock, competition)
+
+
+PERIODS: Final[Mapping[str, tuple[str, timedelta | None]]] = {
+    "10d": ("Last 10 days", timedelta(days=10)),
+    "1m": ("Last month", timedelta(days=30)),
+    "6m": ("Last 6 months", timedelta(days=182)),
+    "1y": ("Last year", timedelta(days=365)),
+    "all": ("All time", None),
+}
+"""Label and length of each period, by its name in addresses."""

@@ -1,8 +1,9 @@
-"""The maps of matches: those that come with a game, used in turn."""
+"""The maps of matches: those that come with a game, used in turn; and whether a site has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -11,9 +12,20 @@ from typing import Any, Final
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from cw.games.registry import game_entry, load_game, load_map_maker
-from cw_hub.store.tables import Map
-from cw_hub.store.upsert import insert_missing
+from cw.games.registry import (
+    GAMES,
+    game_entries,
+    game_entry,
+    games_left_out,
+    installed_games,
+    load_game,
+    load_map_maker,
+)
+from cw_hub.competitions import service as competitions_service
+from cw_hub.operation.doctor import Finding
+from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import Database, insert_missing
+from cw_hub.store.models import Map
 
 MOST_PLAYERS: Final = 8
 """Maximum number of players for which a game is asked for maps."""
@@ -135,3 +147,21 @@ def longest_unused(
 def note_use(session: Session, map_id: str, now: datetime) -> None:
     """Record the use of a map. A repeated call updates the time."""
     session.execute(update(Map).where(Map.map_id == map_id).values(last_used_at=now))
+
+
+def look_at_games(settings: HubSettings) -> Finding:
+    """List the games of other packages, and games that are played but not installed here."""
+    with closing(Database(settings.database)) as database, database.reading() as session:
+        everything = competitions_service.everything(session)
+    games = game_entries()
+    unplayable = [one for one in everything if one.state != "over" and one.game not in games]
+    if unplayable:
+        names = ", ".join(sorted({one.game for one in unplayable}))
+        text = (
+            f"this machine plays no matches of {names}: {competitions_service.paths_of(unplayable)}"
+        )
+        why = " ".join(left.sentence for left in games_left_out() if left.name in names.split(", "))
+        advice = why or "install the packages of these games here, or let other workers play them"
+        return Finding("games", False, True, text, advice)
+    others = [f"{game.name} ({game.package} {game.version})" for game in installed_games()]
+    return Finding("games", True, True, ", ".join([f"{len(GAMES)} of the arena", *others]))

@@ -15,16 +15,15 @@ from sqlalchemy import ColumnElement, Select, and_, not_, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import games_with_hidden_information
-from cw_hub.accounts import people
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.views import BotView
-from cw_hub.matches.interruptions import OPEN
-from cw_hub.matches.kinds import Kinds
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import BotView
+from cw_hub.matches.challenges import PRACTICE
 from cw_hub.matches.lookup import views_of, with_ratings
-from cw_hub.matches.practice import PRACTICE
-from cw_hub.matches.views import MatchView
-from cw_hub.pages.queries import first_of_month
-from cw_hub.store.tables import Bot, Match, MatchParticipant, User
+from cw_hub.matches.match_types import Kinds, MatchView
+from cw_hub.matches.results import OPEN
+from cw_hub.pages.request import first_of_month
+from cw_hub.store.models import Bot, Match, MatchParticipant, User
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -86,14 +85,14 @@ def bots_of_people(session: Session, choice: BotChoice, cut: Cut) -> Part[BotVie
     if choice.game:
         wanted = wanted.where(Bot.game == choice.game)
     if choice.owner:
-        wanted = wanted.where(*people.is_named(choice.owner))
+        wanted = wanted.where(*accounts_service.is_named(choice.owner))
     if choice.status:
         wanted = wanted.where(Bot.status == choice.status)
     if cut.after:
         last = select(Bot.id).where(Bot.bot_id == cut.after).scalar_subquery()
         wanted = wanted.where(Bot.id < last)
     rows = session.execute(wanted.order_by(Bot.id.desc()).limit(cut.limit + 1))
-    bots = [bot_views.view_of(bot, owner or "") for bot, owner in rows]
+    bots = [bots_service.view_of(bot, owner or "") for bot, owner in rows]
     return cut_by_name(bots, cut, lambda bot: bot.bot_id)
 
 

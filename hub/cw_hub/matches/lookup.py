@@ -12,12 +12,12 @@ from sqlalchemy import Row, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from cw.games.registry import games_with_hidden_information
-from cw.league.statistics.glicko2 import Rating
-from cw_hub.matches.interruptions import OPEN
-from cw_hub.matches.kinds import Kinds
-from cw_hub.matches.views import KindTraits, MatchView, SeatView
-from cw_hub.pages.names import natural_order
-from cw_hub.store.tables import (
+from cw.league.glicko2 import Rating
+from cw_hub.matches.match_types import Kinds, KindTraits, MatchView, SeatView
+from cw_hub.matches.results import OPEN
+from cw_hub.pages.forms import natural_order
+from cw_hub.players.playing import is_shown
+from cw_hub.store.models import (
     Battle,
     Bot,
     Competition,
@@ -297,3 +297,28 @@ def latest_to_watch(session: Session, kinds: Kinds) -> MatchView | None:
     )
     views = views_of(session, kinds, session.scalars(rows).all())
     return next((view for view in views if view.replay_key), None)
+
+
+MOST: Final = 12
+"""Maximum number of matches listed."""
+
+
+def running(session: Session, kinds: Kinds) -> list[MatchView]:
+    """Return the public matches in progress, the strongest first."""
+    rows = (
+        select(Match)
+        .where(Match.state == "in_progress", Match.kind.not_in(kinds.private))
+        .order_by(Match.level.desc().nulls_last(), Match.id)
+        .limit(MOST)
+    )
+    return views_of(session, kinds, session.scalars(rows).all())
+
+
+def on_now(session: Session, kinds: Kinds) -> tuple[MatchView | None, list[MatchView]]:
+    """Return the match to watch, and all matches in progress.
+
+    The match to watch is the strongest that can be watched live, otherwise the latest finished one.
+    """
+    matches = running(session, kinds)
+    strongest = next((match for match in matches if is_shown(match.game)), None)
+    return strongest or latest_to_watch(session, kinds), matches

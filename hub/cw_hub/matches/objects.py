@@ -17,11 +17,9 @@ from flask import Blueprint, Flask, Response, abort, current_app, request, url_f
 from itsdangerous import BadSignature, SignatureExpired, TimestampSigner
 
 from cw.errors import ProtocolError
-from cw_hub.clock import Clock
-from cw_hub.pages.remembered import Remembered
-from cw_hub.pages.request import resources
-from cw_hub.store.archives import is_from_archive, read_from_archive
-from cw_hub.store.objects import PACKED, PIECE, Streamed
+from cw_hub.context import Clock
+from cw_hub.pages.request import Remembered, resources
+from cw_hub.store.objects import PACKED, PIECE, Streamed, is_from_archive, read_from_archive
 
 routes = Blueprint("objects", __name__)
 

@@ -23,24 +23,21 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from cw.web.games.game_pages import game_page
-from cw_hub.accounts.access.actor import actor
-from cw_hub.bots import house
-from cw_hub.bots.shares.places import Used, why_match_waits
-from cw_hub.bots.workshop import replays
-from cw_hub.bots.workshop.pages import written_at
-from cw_hub.bots.workshop.replays import Replays
+from cw.web.games import game_page
+from cw_hub.accounts.actor import actor
+from cw_hub.bots import house, workshop_pages
+from cw_hub.bots.shares import Used, why_match_waits
+from cw_hub.bots.workshop_pages import Replays, written_at
 from cw_hub.matches import lookup
-from cw_hub.matches.kinds import NO_PART, Kind, Kinds
+from cw_hub.matches.match_types import NO_PART, Kind, Kinds, MatchView, SeatView
 from cw_hub.matches.objects import link_to
 from cw_hub.matches.replays import own_key, viewed_key
 from cw_hub.matches.results import NOBODY
-from cw_hub.matches.views import MatchView, SeatView
 from cw_hub.pages import polls
 from cw_hub.pages.polls import Polled
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.pages.security import EMBEDDED
-from cw_hub.players.spectating import is_shown
+from cw_hub.players.playing import is_shown
 
 routes = Blueprint("match", __name__)
 
@@ -75,7 +72,7 @@ UNPLAYED: Final = "No bot was ready to play this game."
 def install(app: Flask, kinds: Kinds) -> None:
     """Register the match kinds of an app, and the replays of its workshop."""
     app.extensions["kinds"] = kinds
-    replays.install(app, Replays(replay_key, replay_address, replay_page))
+    workshop_pages.install(app, Replays(replay_key, replay_address, replay_page))
 
 
 def shown_kinds() -> Kinds:

@@ -10,14 +10,14 @@ from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, upd
 from sqlalchemy.orm import Session
 
 from cw.games.registry import game_entry
-from cw_hub.clock import Clock
-from cw_hub.matches.kinds import Kinds
-from cw_hub.operation.health import counts
+from cw_hub.context import Clock
+from cw_hub.matches.match_types import Kinds
+from cw_hub.operation import heartbeats
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.players.messages import ReplayKeys
-from cw_hub.store.archives import ARCHIVE, ARENA_FORMAT, OWN_FORMAT
-from cw_hub.store.tables import Battle, Match, MatchParticipant
+from cw_hub.store.models import Battle, Match, MatchParticipant
+from cw_hub.store.objects import ARCHIVE, ARENA_FORMAT, OWN_FORMAT
 
 
 def replay_key(match_id: str, planned_at: datetime, attempt: int, battle: int = 1) -> str:
@@ -95,7 +95,7 @@ def prune(resources: Resources, kinds: Kinds) -> int:
                 resources.objects.delete(part)
         count += len(keys)
     with resources.database.writing() as session:
-        counts.put(session, counts.REPLAY_BYTES, stored_bytes(session))
+        heartbeats.put(session, heartbeats.REPLAY_BYTES, stored_bytes(session))
     return count
 
 

@@ -1,21 +1,223 @@
-"""The result of a match, written once by the attempt that played it."""
+"""The life of a played match: claimed by a worker, interrupted or not, its result written once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
 from statistics import median
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-from sqlalchemy import and_, bindparam, insert, null, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Update,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    literal,
+    null,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 
-from cw_hub.bots.checks import health
-from cw_hub.clock import Clock
-from cw_hub.matches.claims import Claim, hits, mine
+from cw.games.wire import Credit, Credits
+from cw_hub.bots import health
+from cw_hub.bots.addresses import PROGRAM, ClaimedSeat, Hosting, claimed_seat, is_version_played
+from cw_hub.context import Clock
+from cw_hub.matches.planning import forget_messages
 from cw_hub.players.messages import OUTPUTS, SlotResult
-from cw_hub.store.tables import Battle, Match, MatchParticipant
+from cw_hub.store.models import (
+    Battle,
+    Bot,
+    BotVersion,
+    Match,
+    MatchParticipant,
+    MatchState,
+    Moment,
+    Round,
+    User,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to play one attempt of a match."""
+
+    id: int
+    match_id: str
+    attempt: int
+    kind: str
+    game: str
+    options: Mapping[str, Any]
+    seed: int
+    planned_at: datetime
+    seats: tuple[ClaimedSeat, ...]
+    players: tuple[int, ...] = ()
+    """The game's names of the seats; if empty, its protocol numbers or names them."""
+    competition_id: int | None = None
+    key: str = ""
+    """Why it is played; the format depends on its kind."""
+    battles: int = 1
+    """Number of games, played one after the other with rotated seats."""
+    number: int = 1
+    """The number of the game that this claim is for."""
+    hosting: Hosting = "sandboxed"
+    """How uploaded programs are run."""
+    tournament: str = ""
+    """The slug of its tournament, or ""."""
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether an uploaded program plays."""
+        return any(seat.spec.startswith(PROGRAM) for seat in self.seats)
+
+    @property
+    def wire_id(self) -> str:
+        """The id of the game sent to bots: each game has its own, so that bots start afresh."""
+        return wire_id(self.match_id, self.attempt, self.number)
+
+    def first_slot(self, number: int) -> int:
+        """Return the slot in the first seat of a game of the match."""
+        return (number - 1) % len(self.seats)
+
+    def battle(self, number: int) -> Claim:
+        """Return the claim to one game of the match, with its seats rotated."""
+        first = self.first_slot(number)
+        seats = (*self.seats[first:], *self.seats[:first])
+        players = (*self.players[first:], *self.players[:first])
+        return replace(self, number=number, seats=seats, players=players)
+
+    @property
+    def credits(self) -> Credits:
+        """The names recorded in its replay."""
+        return Credits(self.match_id, [Credit(seat.public, seat.owner) for seat in self.seats])
+
+
+def wire_id(match_id: str, attempt: int, battle: int = 1) -> str:
+    """Return the id sent to bots for one attempt at a game of a match."""
+    if attempt <= 1 and battle == 1:
+        return match_id
+    game = match_id if battle == 1 else f"{match_id}-b{battle}"
+    # Bots that keep state by this id must not mistake a second attempt for the first.
+    return f"m_{sha256(f'{game}.{attempt}'.encode()).hexdigest()[:8]}"
+
+
+def claim(  # noqa: PLR0913, PLR0917 - who takes what, for how long
+    session: Session,
+    clock: Clock,
+    match: int,
+    worker: str,
+    lease: timedelta,
+    held_back: Collection[str] = (),
+) -> Claim | None:
+    """Take a queued match for a worker, with its bots as they are now, or None if not queued.
+
+    Concurrent, repeated or late messages: one claims it, the others are dropped. Matches of the
+    kinds `held_back` need a message that is still valid; one put back to wait has none.
+    """
+    now = clock()
+    has_message = or_(Match.kind.not_in(held_back), Match.sent_at.is_not(None))
+    change = (
+        update(Match)
+        .where(Match.id == match, Match.state == "queued", has_message)
+        .values(
+            state="in_progress",
+            # The attempt is the fencing token: a worker that returns after its lease fails every
+            # compare-and-set.
+            attempt=Match.attempt + 1,
+            worker=worker,
+            lease_until=now + lease,
+            turn=0,
+            started_at=now,
+            reason=None,
+        )
+        .returning(Match)
+    )
+    row = session.scalars(change).one_or_none()
+    if row is None:
+        return None
+    seats = claimed_seats(session, row.id)
+    if any(seat.version for seat in seats):
+        note_versions(session, row.id)
+    return Claim(
+        row.id,
+        row.match_id,
+        row.attempt,
+        row.kind,
+        row.game,
+        row.options,
+        row.seed,
+        row.at,
+        seats,
+        competition_id=row.competition_id,
+        key=row.key,
+    )
+
+
+def claimed_seats(session: Session, match: int) -> tuple[ClaimedSeat, ...]:
+    """Return the seats of a match by slot, with their bots as they are now."""
+    rows = session.execute(
+        select(MatchParticipant, Bot, User.username, BotVersion)
+        .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
+        .outerjoin(User, User.id == Bot.user_id)
+        .outerjoin(BotVersion, is_version_played())
+        .where(MatchParticipant.match_id == match)
+        .order_by(MatchParticipant.slot)
+    )
+    return tuple(
+        claimed_seat(bot, seat.name, owner or "", version, seat.endpoint or "")
+        if bot is not None
+        else ClaimedSeat(seat.name, seat.spec or "")
+        for seat, bot, owner, version in rows
+    )
+
+
+def note_versions(session: Session, match: int) -> None:
+    """Record the program versions with which an attempt starts: the active ones."""
+    plays = (
+        select(BotVersion.number)
+        .join(Bot, is_version_played())
+        .where(Bot.id == MatchParticipant.bot_id)
+        .scalar_subquery()
+    )
+    its = update(MatchParticipant).where(MatchParticipant.match_id == match)
+    session.execute(its.values(version=plays))
+
+
+def mine(claim: Claim) -> ColumnElement[bool]:
+    """Return the SQL condition that an attempt is still the one that plays."""
+    return and_(Match.id == claim.id, Match.attempt == claim.attempt, Match.state == "in_progress")
+
+
+def hits(session: Session, change: Update) -> bool:
+    """Apply an update; return whether it changed a row."""
+    return session.execute(change.returning(Match.id)).first() is not None
+
+
+def progress(session: Session, clock: Clock, claim: Claim, turn: int, lease: timedelta) -> bool:
+    """Record an attempt's progress and renew its lease; return False if it must stop at once.
+
+    Idempotent. False if late: another attempt plays by then, or none may.
+    """
+    changed = {"turn": turn, "lease_until": clock() + lease}
+    return hits(session, update(Match).where(mine(claim)).values(changed))
+
+
+def rotated(session: Session, claim: Claim) -> list[ClaimedSeat]:
+    """Return the seats whose bots have rotated their secrets since the match was claimed."""
+    secrets_of_bots = {
+        seat.bot_id: seat.secret_row for seat in claim.seats if seat.secret is not None
+    }
+    now = claimed_seats(session, claim.id) if secrets_of_bots else ()
+    return [
+        seat for seat in now if secrets_of_bots.get(seat.bot_id, seat.secret_row) != seat.secret_row
+    ]
+
 
 LONGEST_REASON: Final = 40
 
@@ -189,3 +391,134 @@ def battle_row(claim: Claim, number: int, battle: BattleResult) -> dict[str, Any
         "started_at": battle.started_at,
         "ended_at": battle.ended_at,
     }
+
+
+MOST_TROUBLES: Final = 5
+"""Attempts that may fail through our fault before the match fails."""
+
+ANEW: Final[Mapping[str, Any]] = {
+    "state": "queued",
+    "sent_at": None,
+    "troubles": 0,
+    "reason": None,
+    "finished_at": None,
+}
+"""Values of a match's row when it is played again after it was over."""
+
+STATES: Final[tuple[MatchState, ...]] = get_args(MatchState)
+OPEN: Final[tuple[MatchState, ...]] = ("queued", "in_progress", "interrupted")
+
+REAPED: Final = "its worker was lost"
+
+
+def interrupt(session: Session, claim: Claim, reason: str) -> bool:
+    """Release an attempt in an orderly way: it is played again, and counts as no trouble.
+
+    Repeated or late: returns False, and nothing changes.
+    """
+    return hits(session, update(Match).where(mine(claim)).values(interruption(reason)))
+
+
+def interrupt_all_of(session: Session, worker: str, reason: str) -> int:
+    """Release all matches of a worker; return how many. Idempotent."""
+    theirs = and_(Match.worker == worker, Match.state == "in_progress")
+    change = update(Match).where(theirs).values(interruption(reason))
+    return len(session.execute(change.returning(Match.id)).all())
+
+
+def interruption(reason: str) -> dict[str, Any]:
+    """Return the row values of an attempt that is to be played again."""
+    ended = {"worker": None, "lease_until": None, "reason": reason[:LONGEST_REASON]}
+    return {"state": "interrupted", **ended}
+
+
+def trouble(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+    """Record an attempt that failed through our fault; the fifth one fails the match.
+
+    Repeated or late: returns False, and nothing changes.
+    """
+    return hits(session, update(Match).where(mine(claim)).values(troubled(reason, clock())))
+
+
+def refuse(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+    """Fail a match at once, as it cannot be played.
+
+    Repeated or late: returns False, and nothing changes.
+    """
+    failed = {**interruption(reason), "state": "failed", "finished_at": clock()}
+    return hits(session, update(Match).where(mine(claim)).values(failed))
+
+
+def troubled(reason: str, now: datetime) -> dict[str, Any]:
+    """Return the row values of an attempt that was a trouble."""
+    is_last = Match.troubles + 1 >= MOST_TROUBLES
+    state = case((is_last, "failed"), else_="interrupted")
+    ended = case((is_last, literal(now, Moment())), else_=null())
+    counted = {"state": state, "finished_at": ended, "troubles": Match.troubles + 1}
+    return {**interruption(reason), **counted}
+
+
+def reap(session: Session, clock: Clock) -> int:
+    """Record a trouble for each match whose lease has expired; return how many. Idempotent."""
+    return reap_where(session, clock, Match.lease_until < clock())
+
+
+def reap_all(session: Session, clock: Clock) -> int:
+    """Take all matches from their workers; call it only if all workers are known to be dead."""
+    return reap_where(session, clock, Match.state == "in_progress")
+
+
+def reap_where(session: Session, clock: Clock, over: ColumnElement[bool]) -> int:
+    """Take the matches that meet a condition from their workers; return how many."""
+    lost = troubled(REAPED, clock())
+    change = update(Match).where(Match.state == "in_progress", over).values(lost)
+    return len(session.execute(change.returning(Match.id)).all())
+
+
+def requeue(session: Session) -> int:
+    """Queue interrupted matches; return how many. Idempotent."""
+    again = {"state": "queued", "sent_at": None}
+    change = update(Match).where(Match.state == "interrupted").values(again)
+    return len(session.execute(change.returning(Match.id)).all())
+
+
+def queue_all(session: Session) -> int:
+    """Queue all started matches, without a trouble; only for a site that has never played any.
+
+    Returns how many matches were queued. Idempotent.
+    """
+    again = {**interruption("restored from a back-up"), "state": "queued", "sent_at": None}
+    begun = Match.state.in_(("in_progress", "interrupted"))
+    rows = session.execute(update(Match).where(begun).values(again).returning(Match.id)).all()
+    forget_messages(session)
+    return len(rows)
+
+
+def requeue_failed(session: Session, match_id: str) -> bool:
+    """Give a failed match another five attempts; return False if it has not failed.
+
+    Also False if its round is over, as its points have been awarded.
+    """
+    opened = select(Round.id).where(Round.closed_at.is_(None))
+    is_open = or_(Match.round_id.is_(None), Match.round_id.in_(opened))
+    failed = and_(Match.match_id == match_id, Match.state == "failed", is_open)
+    return hits(session, update(Match).where(failed).values(ANEW))
+
+
+def void(session: Session, clock: Clock, match_id: str, reason: str) -> bool:
+    """Cancel a waiting match; return False if it is not waiting any more."""
+    waiting = and_(Match.match_id == match_id, Match.state.in_(("queued", "interrupted")))
+    off = {"state": "void", "finished_at": clock(), "reason": reason[:LONGEST_REASON]}
+    return hits(session, update(Match).where(waiting).values(off))
+
+
+def open_counts(session: Session) -> dict[MatchState, int]:
+    """Return the number of matches in each unfinished state."""
+    counted = select(Match.state, func.count()).where(Match.state.in_(OPEN)).group_by(Match.state)
+    return dict(session.execute(counted).all())
+
+
+def counts(session: Session) -> dict[MatchState, int]:
+    """Return the number of matches in each state, without empty states."""
+    counted = select(Match.state, func.count()).group_by(Match.state)
+    return dict(session.execute(counted).all())

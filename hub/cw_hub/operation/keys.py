@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw_hub.operation.settings import HubSettings
+from cw_hub.store.models import Bot
 from cw_hub.store.sealing import Sealed, Sealer
-from cw_hub.store.tables import Bot
 
 AT_ONCE: Final = 500
 """Rows per transaction."""

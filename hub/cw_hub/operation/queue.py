@@ -5,20 +5,165 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from queue import Empty
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
+import msgspec
 from celery import Celery, Task
 from celery.signals import worker_process_init
 from kombu.exceptions import KombuError, OperationalError
+from kombu.transport import redis, virtual
+from msgspec import Meta
 from redis.exceptions import RedisError
 
-from cw_hub import origin
-from cw_hub.operation.broker import ON_UNREADABLE, TASK
-from cw_hub.operation.health import counts, logs
-from cw_hub.operation.health.counts import Counts
+from cw import documents
+from cw_hub import context
+from cw_hub.operation import heartbeats, logs
+from cw_hub.operation.heartbeats import Counts
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
+
+TASK: Final = "cw.job"
+"""The name of the hub's only Celery task."""
+
+ON_UNREADABLE: Final = "on_unreadable"
+"""The transport option that is called for each dropped message."""
+
+LARGEST: Final = 65_536
+"""Maximum length of a message body in characters."""
+
+IDLE_READS: Final = 10
+"""Reads of an empty queue, of about a second each, between two checks for unfinished jobs."""
+
+OF_REDIS: Final = (RedisError, OSError, Empty)
+"""Errors of the connection, not of a message."""
+
+logger = logging.getLogger(__name__)
+
+Body: TypeAlias = tuple[
+    Annotated[list[int | str], Meta(min_length=1)], dict[str, None], dict[str, None]
+]
+"""The positional arguments of a job; keyword arguments and follow-up tasks must be empty."""
+
+
+class Delivery(msgspec.Struct):
+    """Where a message was sent."""
+
+    exchange: str
+    routing_key: str
+
+
+class Properties(msgspec.Struct):
+    """The properties that Kombu reads."""
+
+    delivery_tag: str
+    delivery_info: Delivery
+    body_encoding: Literal["base64"]
+
+
+class Headers(msgspec.Struct):
+    """The headers that Celery reads, and the id of the request that caused the job."""
+
+    task: Literal["cw.job"]
+    id: str
+    eta: str | None = None
+    expires: str | None = None
+    retries: int = 0
+    request_id: str | None = None
+
+
+class Envelope(msgspec.Struct, rename="kebab"):
+    """A message as stored in Redis."""
+
+    body: Annotated[str, Meta(max_length=LARGEST)]
+    content_type: Literal["application/json"]
+    content_encoding: Literal["utf-8"]
+    headers: Headers
+    properties: Properties
+
+
+def read(payload: Any) -> dict[str, Any]:
+    """Return the known fields of a message only; raise ValueError if it is invalid.
+
+    Any other header, such as a time limit, could end the worker that reads it.
+    """
+    envelope = documents.convert(payload, Envelope)
+    documents.decode(b64decode(envelope.body, validate=True), Body)  # type: ignore[arg-type]
+    known: dict[str, Any] = msgspec.to_builtins(envelope)
+    return known
+
+
+class Message(virtual.Message):
+    """A validated message."""
+
+    def __init__(self, payload: Any, channel: Any = None, **more: Any) -> None:
+        """Validate a message; raise ValueError if it is invalid."""
+        super().__init__(read(payload), channel=channel, **more)  # type: ignore[no-untyped-call]
+
+
+class QoS(redis.QoS):
+    """The messages being worked on; unreadable ones are not put back."""
+
+    def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
+        """Put back a message whose job was never finished."""
+        try:
+            super().restore_by_tag(tag, client, leftmost)  # type: ignore[no-untyped-call]
+        except OF_REDIS:
+            raise
+        except Exception as error:
+            self._remove_from_indices(tag).execute()  # type: ignore[no-untyped-call]
+            self.channel.drop(error)
+
+
+class Channel(redis.Channel):
+    """Takes messages from the queues of a process."""
+
+    Message = Message
+    QoS = QoS
+
+    def basic_consume(
+        self, queue: str, no_ack: bool, callback: Callable[[Any], object], *args: Any, **more: Any
+    ) -> None:
+        """Consume messages from a queue; one that cannot be processed is dropped."""
+
+        def receive(message: Any) -> None:
+            try:
+                callback(message)
+            except OF_REDIS:
+                raise
+            except Exception as error:
+                message.ack()
+                self.drop(error)
+
+        super().basic_consume(queue, no_ack, receive, *args, **more)  # type: ignore[no-untyped-call]
+
+    def _brpop_read(self, **options: Any) -> Any:
+        try:
+            return super()._brpop_read(**options)  # type: ignore[no-untyped-call]
+        except Empty:
+            # Without an event loop, nothing else puts back unfinished jobs.
+            self.qos.restore_visible(num=self.unacked_restore_limit, interval=IDLE_READS)
+            raise
+        except OF_REDIS:
+            raise
+        except Exception as error:
+            # The message has left the queue with this reply, and is recorded nowhere.
+            self.drop(error)
+            raise Empty from None
+
+    def drop(self, error: Exception) -> None:
+        """Log that a message was dropped, and why, but not its untrusted content."""
+        logger.error("a message that cannot be read is dropped: %s", type(error).__name__)
+        self.connection.client.transport_options[ON_UNREADABLE]()
+
+
+class Transport(redis.Transport):
+    """The Redis transport of a hub."""
+
+    Channel = Channel
+
 
 JOBS: Final = "jobs"
 """The queue of mail, and of all jobs that contact no bot."""
@@ -46,16 +191,14 @@ delays only jobs in its own queue.
 VISIBILITY: Final = 7200
 """Seconds after which Redis gives a job to another worker; no job takes that long."""
 
-TRANSPORT: Final = "cw_hub.operation.broker:Transport"
+TRANSPORT: Final = "cw_hub.operation.queue:Transport"
 """The transport of messages over Redis."""
 
-REQUEST_ID: Final = origin.REQUEST_ID
+REQUEST_ID: Final = context.REQUEST_ID
 """The message header with the id of the request that caused the job."""
 
 Job: TypeAlias = Callable[..., object]
 """Runs a job: called with the resources of the process, then the arguments of the message."""
-
-logger = logging.getLogger(__name__)
 
 
 class CeleryQueue:
@@ -69,7 +212,7 @@ class CeleryQueue:
     def send(self, job: str, *arguments: int | str, queue: str = JOBS, after: float = 0) -> bool:
         """Enqueue a job, after some seconds if given; return whether the queue was reached."""
         # Lets readers of the log trace a job back to its request.
-        headers = {REQUEST_ID: origin.present_id()}
+        headers = {REQUEST_ID: context.present_id()}
         about = {
             "args": [job, *arguments],
             "queue": queue,
@@ -142,7 +285,7 @@ class JobTaker:
         return celery
 
     def _note_unreadable(self) -> None:
-        self.counts.add(counts.UNREADABLE)
+        self.counts.add(heartbeats.UNREADABLE)
 
 
 def new_celery(settings: HubSettings) -> Celery:

@@ -1,38 +1,214 @@
-"""The settings of a hub, each an environment variable CW_..."""
+"""The settings of a hub, each an environment variable CW_..., and what it trusts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from cw.errors import UsageError
-from cw_hub.operation.setting_types import (
-    Read,
-    address,
-    days,
-    e_mail,
-    host_names,
-    hourly,
-    is_loopback,
-    keys,
-    link,
-    long_secret,
-    mail_server,
-    networks,
-    one_of,
-    path_of_site,
-    proxies,
-    seconds,
-    site_address,
-    size,
-    slugs,
-    socket_address,
-    store_address,
-    store_or_folder,
-    switch,
-)
+from cw.errors import UsageError, short
+from cw.server.names import LOCAL_NAMES, read_name
+from cw_hub.players.process import hide_process
+from cw_hub.store.sealing import read_keys
+
+Read = Callable[[str], Any]
+"""Parses the text of a setting; raises ValueError with what was expected."""
+
+
+def address(*schemes: str, path: bool = True) -> Read:
+    """Parse an address with one of these schemes."""
+
+    def read(text: str) -> str:
+        try:
+            parts = urlsplit(text)
+            fits = parts.scheme in schemes and (parts.port is None or parts.port > 0)
+        except ValueError:
+            fits = False
+        if not fits or (not path and parts.path not in ("", "/")):
+            raise ValueError(" or ".join(f"{scheme}://..." for scheme in schemes))
+        return text
+
+    return read
+
+
+def site_address(text: str) -> str:
+    """Parse the address of this or another site, without a trailing slash."""
+    address("http", "https")(text)
+    parts = urlsplit(text)
+    if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError("http:// or https:// with a host, and optionally a port and a path")
+    return text.rstrip("/")
+
+
+def link(text: str) -> str:
+    """Parse a path of this site, or the address of another site."""
+    return text if re.fullmatch(r"/([^/\\\s][^\\\s]*)?", text) else site_address(text)
+
+
+def path_of_site(text: str) -> str:
+    """Parse a path of this site."""
+    if not re.fullmatch(r"/([a-z0-9][a-z0-9/_-]*)?", text):
+        raise ValueError("a path of this site, such as /ranking")
+    return text
+
+
+def switch(text: str) -> bool:
+    """Parse 0 or 1."""
+    if text not in ("0", "1"):
+        raise ValueError("0 or 1")
+    return text == "1"
+
+
+def seconds(least: float, most: float) -> Read:
+    """Parse a number of seconds in a range."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not least <= number <= most:
+            raise ValueError(f"seconds, {least:g} to {most:g}")
+        return number
+
+    return read
+
+
+def days(text: str) -> int:
+    """Parse a number of days."""
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+        raise ValueError("days, 1 to 99999")
+    return int(text)
+
+
+def hourly(text: str) -> int:
+    """Parse how often something may be done per hour."""
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+        raise ValueError("a number an hour, 1 to 99999")
+    return int(text)
+
+
+UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+"""The suffixes of a number of bytes."""
+
+
+def size(text: str) -> int:
+    """Parse a number of bytes."""
+    match = re.fullmatch(r"([1-9][0-9]{0,14})([KMGT]iB)?", text)
+    if match is None:
+        raise ValueError("a number of bytes, such as 500MiB or 10GiB")
+    return int(match[1]) * UNITS[match[2] or ""]
+
+
+def slugs(text: str) -> tuple[str, ...]:
+    """Parse slugs, separated by commas."""
+    names = tuple(text.split(","))
+    if not all(re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", name) for name in names):
+        raise ValueError("the slugs of tournaments, such as spring-2027,club")
+    return names
+
+
+def socket_address(text: str) -> str:
+    """Parse the address of a Unix socket."""
+    if not re.fullmatch(r"unix:/.+", text):
+        raise ValueError("unix:PATH, such as unix:/run/circuit-wars/players.sock")
+    return text
+
+
+def host_names(text: str) -> tuple[str, ...]:
+    """Parse host names, separated by commas."""
+    try:
+        return tuple(map(read_name, text.split(",")))
+    except UsageError:
+        raise ValueError("host names without port, separated by commas") from None
+
+
+def networks(text: str) -> tuple[str, ...]:
+    """Parse `any`, or `public` optionally followed by networks such as 10.20.0.0/16."""
+    first, *more = text.split(",")
+    if first not in ("any", "public") or (first == "any" and more):
+        raise ValueError("any, public, or public,10.20.0.0/16")
+    try:
+        return (first, *(str(ip_network(network)) for network in more))
+    except ValueError:
+        raise ValueError("any, public, or public,10.20.0.0/16") from None
+
+
+def proxies(text: str) -> tuple[str, ...]:
+    """Parse addresses and networks, separated by commas."""
+    try:
+        return tuple(str(ip_network(part)) for part in text.split(",") if part)
+    except ValueError:
+        raise ValueError("addresses or networks, separated by commas") from None
+
+
+def store_address(text: str) -> str:
+    """Parse the address of an object store."""
+    if not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w./-]*)?", text):
+        raise ValueError("s3://bucket/prefix, with AWS_... in the environment")
+    return text.rstrip("/")
+
+
+def store_or_folder(text: str) -> str:
+    """Parse the address of an object store, or a folder."""
+    return store_address(text) if "://" in text else str(Path(text))
+
+
+def mail_server(text: str) -> str:
+    """Parse the address of a mail server; only one on this machine may be used without TLS."""
+    address("smtp", "smtps")(text)
+    parts = urlsplit(text)
+    if not parts.hostname or parts.path not in ("", "/") or parts.query not in ("", "tls=off"):
+        raise ValueError("smtp://user:password@host:587 or smtps://..., optionally with ?tls=off")
+    if parts.query and not is_loopback(parts.hostname):
+        raise ValueError("an address on this machine if it has ?tls=off")
+    return text
+
+
+def keys(text: str) -> str:
+    """Validate master keys; they stay text, so that nothing prints them as bytes."""
+    read_keys(text)
+    return text
+
+
+def long_secret(text: str) -> str:
+    """Parse a secret that is too long to guess."""
+    if len(text) < 32:
+        raise ValueError("at least 32 random characters")
+    return text
+
+
+def e_mail(text: str) -> str:
+    """Parse an e-mail address; only its form is checked."""
+    if not re.fullmatch(r"[^@\s]+@[^@\s]+", text):
+        raise ValueError("an e-mail address")
+    return text
+
+
+def one_of(*words: str) -> Read:
+    """Parse one of these words."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(" or ".join(words))
+        return text
+
+    return read
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address is this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host in LOCAL_NAMES
+
 
 DOMAIN: Final = "endofcodes.com"
 """The domain of the site that publishes the documents."""
@@ -303,3 +479,131 @@ class HubSettings:
     def bots_may_be(self) -> tuple[str, ...]:
         """`any`, or `public` followed by further networks that are allowed."""
         return self.bot_network or (("any",) if self.is_local else ("public",))
+
+
+OF_OTHERS: Final = re.compile(
+    r"CW_(PAUSE|SERVER|CHROMIUM|CASES|GAMES|KILLS|MATCHES|BETWEEN|PYTHONS|ALL_SCREENS|THOROUGH"
+    r"|PEOPLE|PICTURES|REQUIRE_[A-Z]+)"
+)
+"""Variables named CW_... that belong to the arena and its tests."""
+
+
+SECRETS: Final = frozenset(
+    {
+        "CW_MASTER_KEYS",
+        "CW_SECRET_KEY",
+        "CW_MAIL",
+        "CW_DATABASE_URL",
+        "CW_DATABASE_READ_URL",
+        "CW_BROKER_URL",
+        "CW_GITHUB_SECRET",
+    }
+)
+"""Settings that may hold a password: their values are never printed."""
+
+
+class SettingRow(NamedTuple):
+    """A setting as listed for people."""
+
+    name: str
+    value: str
+    default: str
+    words: str
+
+
+def read_settings(
+    environment: Mapping[str, str], overrides: Sequence[str] = (), **others: Any
+) -> HubSettings:
+    """Read the settings of an environment; overrides `CW_NAME=VALUE` take precedence.
+
+    Raises UsageError for an unknown name or an invalid value.
+    """
+    texts = {name: text for name, text in environment.items() if name.startswith("CW_")}
+    texts = {name: text for name, text in texts.items() if not OF_OTHERS.fullmatch(name)}
+    for pair in overrides:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes CW_NAME=VALUE, not {short(pair)}")
+        texts[name] = text
+    by_name = {variable(setting): setting for setting in declared()}
+    for name in texts:
+        if name not in by_name:
+            raise UsageError(f"unknown setting {name}; cw hub settings lists all settings")
+    values = {by_name[name].name: read(name, by_name[name], text) for name, text in texts.items()}
+    return HubSettings(**values, **others)
+
+
+def read(name: str, setting: Field[Any], text: str) -> Any:
+    """Parse the value of a setting; an empty text means its default."""
+    if not text:
+        return setting.default
+    try:
+        return cast(Read, setting.metadata["read"])(text)
+    except ValueError as error:
+        value = "" if name in SECRETS else f", not {short(text)}"
+        raise UsageError(f"{name} must be {error}{value}") from None
+
+
+def declared() -> Iterator[Field[Any]]:
+    """Return the fields that are settings."""
+    return (setting for setting in fields(HubSettings) if setting.metadata)
+
+
+def variable(setting: Field[Any]) -> str:
+    """Return the environment variable of a setting."""
+    return f"CW_{setting.name.upper()}"
+
+
+def setting_rows(settings: HubSettings) -> list[SettingRow]:
+    """Return all settings for people; secret ones are shown as `(set)`."""
+    return [row_of(setting, getattr(settings, setting.name)) for setting in declared()]
+
+
+def row_of(setting: Field[Any], value: Any) -> SettingRow:
+    """Return one setting for people."""
+    name, about = variable(setting), setting.metadata
+    default = about["default"] or f"({about['empty']})"
+    text = default if value == setting.default else as_text(value)
+    if name in SECRETS and value != setting.default:
+        text = "(set)"
+    return SettingRow(name, text, default, about["words"])
+
+
+def as_text(value: Any) -> str:
+    """Return the text form of a value, as `read` accepts it."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+KEY_FILES: Final = ("master.key", "secret.key")
+"""The files of the data folder with the keys that are not set in the environment."""
+
+IS_LINUX: Final[bool] = sys.platform == "linux"
+
+
+def begin_to_trust(settings: HubSettings) -> None:
+    """Hide the secrets of this process from programs that it may run without a sandbox.
+
+    Nothing changes without CW_TRUSTED_TOURNAMENTS. Raises UsageError if keys would be readable.
+    """
+    if not settings.trusted_tournaments:
+        return
+    problem = problem_of_trust(settings.data, is_root=sys.platform != "win32" and os.geteuid() == 0)
+    if problem is not None:
+        raise UsageError(f"CW_TRUSTED_TOURNAMENTS: {problem}")
+    hide_process()
+
+
+def problem_of_trust(data: Path, *, is_root: bool) -> str | None:
+    """Return why a process may not run trusted programs, or None if it may."""
+    if not IS_LINUX:
+        return "only Linux hides the environment of a process from other programs of its user"
+    if is_root:
+        return "run the hub as an ordinary user, as root can read the keys wherever they are"
+    readable = [data / name for name in KEY_FILES if os.access(data / name, os.R_OK)]
+    if readable:
+        return f"remove {readable[0]}, which programs could read: keys are set in the environment"
+    return None

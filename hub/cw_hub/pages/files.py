@@ -1,20 +1,127 @@
-"""Static files of the site: their addresses change with the content, so browsers can cache them."""
+"""Static files and templates of the site and of the arena; a page's script is one module."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from posixpath import dirname, relpath
 from typing import Any, Final
 
 from flask import Flask, Response, abort, current_app, send_file
 from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader
+from werkzeug.security import safe_join
 
 from cw.assets import asset as arena_asset
+from cw.errors import Failure
+from cw.web.replay_export import beside
+from cw.web.replay_export import read as replay_export_read
 from cw_hub.assets import asset
-from cw_hub.pages.modules import IMPORT, found, one_module
+
+BUNDLES: Final = "vendor/"
+"""The folder of third-party code."""
+
+IMPORT: Final = re.compile(
+    r'^import (?:(?P<default>\w+) from |\{(?P<names>[^}]*)\}\s*from )?"(?P<place>\.[^"]+)";\n', re.M
+)
+DECLARED: Final = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.M)
+LISTED: Final = re.compile(r"^export \{([^}]*)\};\n?", re.M)
+COMMENT: Final = re.compile(r"^/\*.*?\*/\n?", re.M | re.S)
+LEFT_OVER: Final = re.compile(r"^(?:import|export)\b.*", re.M)
+
+
+def one_module(folders: Sequence[Path], entry: str) -> str:
+    """Bundle a module with all its imports; `entry` is its path below one of the folders.
+
+    Raises Failure if modules import each other or what is in none of the folders, or for imports
+    and exports of another style.
+    """
+    sources: dict[str, str] = {}
+    place_after_imports(folders, entry, sources, ())
+    numbers = {name: number for number, name in enumerate(sources)}
+    return "".join(
+        apart(name, entry, numbers[name])
+        if is_bundle(name, source)
+        else block(source, name, numbers)
+        for name, source in sources.items()
+    )
+
+
+def is_bundle(name: str, source: str) -> bool:
+    """Return whether a module is a third-party bundle, whose exports are not written as ours."""
+    return name.startswith(BUNDLES) and not dict(exported(source))
+
+
+def apart(name: str, entry: str, number: int) -> str:
+    """Return the line that imports all exports of a separate module."""
+    place = relpath(name, dirname(entry))
+    return f'import * as m{number} from "{place if place[0] == "." else f"./{place}"}";\n'
+
+
+def place_after_imports(
+    folders: Sequence[Path], name: str, sources: dict[str, str], above: tuple[str, ...]
+) -> None:
+    """Add the source of a module, after those of all its imports."""
+    if name in sources:
+        return
+    if name in above:
+        raise Failure(f"these modules import each other: {', '.join((*above, name))}")
+    file = found(folders, name)
+    if file is None:
+        raise Failure(f"there is no module {name}")
+    source = source_of(file)
+    for match in IMPORT.finditer(source):
+        place_after_imports(folders, beside(name, match["place"]), sources, (*above, name))
+    sources[name] = source
+
+
+def found(folders: Sequence[Path], name: str) -> Path | None:
+    """Return the file of that path below the first of the folders that has it, or None."""
+    paths = (safe_join(str(folder), name) for folder in folders)
+    return next((Path(path) for path in paths if path and Path(path).is_file()), None)
+
+
+def source_of(file: Path) -> str:
+    """Return a module without comments that contain imports or exports; licences stay."""
+    return COMMENT.sub(
+        lambda match: "" if LEFT_OVER.search(match[0]) else match[0], replay_export_read(file)
+    )
+
+
+def block(source: str, name: str, numbers: dict[str, int]) -> str:
+    """Return a module as a block that leaves its exports in a constant with its number."""
+    exports = dict(exported(source))
+    body = IMPORT.sub(lambda match: assignment(match, name, numbers), source)
+    body = LISTED.sub("", DECLARED.sub("", body))
+    unread = LEFT_OVER.search(body)
+    if unread is not None:
+        raise Failure(f"{name}: unsupported form of import or export: {unread[0][:80]}")
+    number = numbers[name]
+    gives = ", ".join(f"{outside}: {inside}" for outside, inside in exports.items())
+    return f"const m{number} = {{}};\n{{\n{body}\nObject.assign(m{number}, {{ {gives} }});\n}}\n"
+
+
+def exported(source: str) -> Iterator[tuple[str, str]]:
+    """Yield each export of a module: its exported name, and its own."""
+    for match in DECLARED.finditer(source):
+        yield match[1], match[1]
+    for match in LISTED.finditer(source):
+        for part in filter(None, map(str.strip, match[1].split(","))):
+            inside, _, outside = part.partition(" as ")
+            yield outside or inside, inside
+
+
+def assignment(match: re.Match[str], name: str, numbers: dict[str, int]) -> str:
+    """Return the assignment that replaces an import."""
+    source = f"m{numbers[beside(name, match['place'])]}"
+    if match["default"]:
+        return f"const {{ default: {match['default']} }} = {source};\n"
+    names = " ".join((match["names"] or "").split()).replace(" as ", ": ")
+    return f"const {{ {names} }} = {source};\n" if names else ""
+
 
 VERSION: Final = re.compile(r"([0-9a-f]{16})/(.+)")
 """The prefix of file addresses: a digest of all files."""

@@ -13,9 +13,9 @@ from flask_limiter import Limiter
 from limits import RateLimitItem, parse
 from markupsafe import Markup
 
-from cw_hub.operation.rate_counts import PATIENCE, OwnCounts, give_back
+from cw_hub.operation.shared import PATIENCE, OwnCounts, give_back
+from cw_hub.pages.layout import time_element
 from cw_hub.pages.request import resources
-from cw_hub.pages.times import time_element
 
 OTHERS: Final = "600 per minute"
 """The limit per address for a page that has none of its own."""

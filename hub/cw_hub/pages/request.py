@@ -1,16 +1,20 @@
-"""What a request needs: the resources of the process, and a single database session."""
+"""What a request needs: the resources of the process, one database session, its typed query."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final, cast
+from datetime import date, datetime
+from threading import Lock
+from typing import Any, Final, Generic, TypeVar, cast
 
+from cachetools import LRUCache
 from flask import Flask, current_app, g, request
+from werkzeug.routing import IntegerConverter
 
 from cw_hub.operation.resources import Resources
-from cw_hub.store.database import Reading
-from cw_hub.store.patience import FOR_PAGES, waiting
+from cw_hub.store.database import FOR_PAGES, Reading, waiting
 
 OF_NOBODY: Final = frozenset(
     {"home", "leaderboard", "match", "bots", "profile", "ranking", "tournaments", "cups", "api"}
@@ -82,3 +86,59 @@ def close_reading(_: BaseException | None = None) -> None:
     """Close the session of a shown page."""
     g.pop("reading", None)
     g.pop("close_reading", lambda: None)()
+
+
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """The most recently used values, keyed by all that they depend on; shared by all threads."""
+
+    def __init__(self, most: int, size: Callable[[T], int] = lambda _: 1) -> None:
+        """Create an empty cache; `most` bounds the sum of the sizes of its values."""
+        self._lock = Lock()
+        self._size = size
+        self._values: LRUCache[Hashable, T] = LRUCache(most, size)
+
+    def find(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key, made if missing; two concurrent threads may both make it."""
+        with self._lock:
+            if key in self._values:
+                return self._values[key]
+        value = make()
+        with self._lock:
+            if self._size(value) <= self._values.maxsize:
+                self._values[key] = value
+        return value
+
+
+def minute(now: datetime) -> int:
+    """Return a minute's number; in a key, it keeps texts like `5 minutes ago` valid."""
+    return int(now.timestamp()) // 60
+
+
+DIGITS: Final = "[0-9]{1,9}"
+"""The accepted numbers: they fit the smallest columns, 32-bit integers."""
+
+NUMBER: Final = re.compile(DIGITS)
+LARGEST: Final = 999_999_999
+MONTH: Final = re.compile("(2[0-9]{3})-(0[1-9]|1[0-2])")
+"""A month from 2000-01 to 2999-12; each of them has a next one."""
+
+
+def whole_number(text: str, least: int = 0, most: int = LARGEST) -> int | None:
+    """Parse a number of up to nine digits; None if it is anything else or out of range."""
+    number = int(text) if NUMBER.fullmatch(text) else None
+    return number if number is not None and least <= number <= most else None
+
+
+def first_of_month(text: str) -> date | None:
+    """Parse a month such as `2026-11` to its first day; None for any other text."""
+    month = MONTH.fullmatch(text)
+    return date(int(month[1]), int(month[2]), 1) if month else None
+
+
+class ShortInteger(IntegerConverter):
+    """A number of at most nine digits in an address, as in forms."""
+
+    regex = DIGITS

@@ -1,10 +1,11 @@
-"""Plays a game of a match, and returns its result as the hub stores it."""
+"""Plays a game of a match for spectators, and returns its result as the hub stores it."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any, Final
 
@@ -12,14 +13,142 @@ import msgspec
 
 from cw.arena.bots import BotSpec
 from cw.arena.referee import readable
-from cw.matches.processes.workers import MatchFailure
+from cw.games.registry import game_entry, games_with_hidden_information, load_exporter, load_game
+from cw.matches.live_file import LiveDocument, LiveLines
+from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec, Secrets
-from cw_hub.players.messages import OUTPUTS, Match, Played, SlotResult
-from cw_hub.players.outbox import Outbox
+from cw.matches.workers import MatchFailure
+from cw.replays.archive import archive_file
+from cw.replays.document import (
+    Document,
+    encode,
+    frame_tells,
+    numbered_replay,
+    parse,
+    public_fault,
+    public_replay,
+    public_turn,
+    states,
+)
+from cw_hub.players.messages import (
+    OUTPUTS,
+    Alive,
+    Live,
+    Match,
+    Outbox,
+    Played,
+    SlotResult,
+    StoredReplay,
+    Turn,
+)
 from cw_hub.players.programs import Room
-from cw_hub.players.replays import stored_replay
-from cw_hub.players.spectating import Spectating
+from cw_hub.players.reading import SHOWN, SHOWN_UNPACKED
+from cw_hub.players.reading import Room as ReadingRoom
+
+
+def stored_replay(document: Document, match: Match) -> StoredReplay:
+    """Return the objects to store for the replay of a game; bots have their public names.
+
+    If names of players are stored separately, those that the game knows by numbers have only these.
+    In the format of the game the match has its own name.
+    """
+    keys = match.keys
+    if match.names_apart and match.spec.players:
+        document = numbered_replay(document)
+    public = public_replay(document, [credit.bot_id for credit in match.credits.players])
+    game = public["game"]
+    short = archive_file(parse(encode(public, packed=False)), match.credits)
+    if short is not None:
+        return StoredReplay(keys.archive, ((keys.archive, short),))
+    objects = [(keys.viewed, encode(public, packed=True))]
+    if game_entry(game).exporter is not None:
+        played = list(states(load_game(game), public))
+        own = load_exporter(game)(public, played, match.credits)
+        objects.insert(0, (keys.own, gzip.compress(own, mtime=0)))
+    return StoredReplay(keys.own, tuple(objects))
+
+
+EVERY: Final = 1.0
+"""Seconds between two lines."""
+
+
+class PrivateFrame(Exception):
+    """The next frame is for the owner of a bot alone: the game is not shown any further."""
+
+
+def is_shown(game: str) -> bool:
+    """Return whether matches of a game are shown live.
+
+    If players must not see everything, spectators could tell them: such a match is shown later.
+    """
+    return game not in games_with_hidden_information()
+
+
+class Spectating:
+    """Reports a game in progress: the number of its turns, and lines for spectators."""
+
+    def __init__(self, match: Match, report: Callable[[Turn | Live | Alive], object]) -> None:
+        """Start before the beginning of the game."""
+        self._match = match
+        self._report = report
+        self._lines = LiveLines(self.public)
+        self._progress: MatchProgress | None = None
+        self._turns = -1
+        """Turns reported so far; -1 if not even the start was."""
+        self._room = ReadingRoom(SHOWN, SHOWN_UNPACKED)
+        self._is_shown = bool(match.run)
+
+    def watch(self, progress: MatchProgress) -> None:
+        """Record the start, or a turn."""
+        self._progress = progress
+
+    async def report(self) -> None:
+        """Report what is new repeatedly, until cancelled."""
+        # Runs on the referee's event loop: a player whose loop hangs falls silent, and is noticed.
+        while True:
+            await asyncio.sleep(EVERY)
+            await self.report_once()
+
+    async def report_once(self) -> None:
+        """Report what is new."""
+        progress = self._progress
+        if progress is None or progress.turns == self._turns:
+            self._report(Alive())
+            return
+        is_first, self._turns = self._turns < 0, progress.turns
+        self._report(Turn(progress.turns))
+        try:
+            if is_first:
+                await self._show(self._lines.head(progress), is_head=True)
+            await self._show(self._lines.news(progress))
+        except PrivateFrame:
+            self._is_shown = False
+
+    async def _show(self, line: bytes, *, is_head: bool = False) -> None:
+        if not self._is_shown:
+            return
+        data = await asyncio.to_thread(zlib.compress, line, 1)
+        self._is_shown = self._room.fits(data)
+        if self._is_shown:
+            self._report(Live(data, is_head))
+
+    def public(self, part: LiveDocument) -> LiveDocument:
+        """Return the public part of a head or a line before the end; raise PrivateFrame."""
+        if any(map(frame_tells, part["turns"])):
+            raise PrivateFrame
+        turns = [public_turn(turn) for turn in part["turns"]]
+        faults = [public_fault(fault) for fault in part["faults"]]
+        part = part | {"turns": turns, "faults": faults}
+        return self.public_head(part) if "players" in part else part
+
+    def public_head(self, head: LiveDocument) -> LiveDocument:
+        """Return a head without addresses, and without the source of future draws."""
+        pairs = zip(head["players"], self._match.credits.players, strict=True)
+        players = [{**player, "bot": credit.bot_id} for player, credit in pairs]
+        replaced = {"players": players, "seed": 0, "start": None, "hash": ""}
+        return head | replaced | {"run": self._match.run}
+
 
 ANSWERS: Final = 3
 """Number of a bot's first faults in a game that keep the answer."""

@@ -9,82 +9,56 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask
 
 from cw.server.names import HostNames
-from cw.web import create_app
+from cw.web import create_app, workshop_routes
 from cw.web.settings import SiteSettings
-from cw.web.workshop import run_routes
-from cw_hub.accounts import email_pages, github
-from cw_hub.accounts import settings_pages as settings
-from cw_hub.accounts.access import actor
-from cw_hub.accounts.access.passwords import Passwords
-from cw_hub.accounts.news import pages as news
-from cw_hub.bots import pages as bots
+from cw_hub.accounts import actor, email_pages, github
+from cw_hub.accounts import settings_pages as accounts_settings_pages
+from cw_hub.accounts.service import Passwords
+from cw_hub.bots import pages as bots_pages
+from cw_hub.bots import workshop_desk, workshop_pages
 from cw_hub.bots.addresses import isolation_of
-from cw_hub.bots.workshop import choosing as workshop
-from cw_hub.bots.workshop import desk as workshop_desk
 from cw_hub.competitions.format import Format, competing, kinds_of
-from cw_hub.matches import objects
+from cw_hub.matches import card_pages, challenge_pages, live_pages, objects
 from cw_hub.matches import pages as match
-from cw_hub.matches.cards import pages as cards
-from cw_hub.matches.challenges import pages as challenges
-from cw_hub.matches.live import pages as live
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.pages import files, polls, request, security, visitors
-from cw_hub.pages.queries import ShortInteger
-from cw_hub.site import (
-    bot_page,
-    documents,
-    errors,
-    feed,
-    game_page,
-    home,
-    layout,
-    limits,
-    profile_page,
-    shared_pictures,
-)
-from cw_hub.site.admin import (
-    bot_pages,
-    competition_list,
-    competition_pages,
-    log_pages,
-    mail_pages,
-    match_pages,
-    people_pages,
-)
-from cw_hub.site.admin import pages as admin
-from cw_hub.site.api import routes as api
+from cw_hub.pages import files, polls, request, security
+from cw_hub.pages.request import ShortInteger
+from cw_hub.site import bot_pages as site_bot_pages
+from cw_hub.site import documents, errors, home, limits, monitoring, profile_page
+from cw_hub.site.admin import bot_pages, competition_pages, mail_pages, match_pages, people_pages
+from cw_hub.site.admin import pages as admin_pages
+from cw_hub.site.api import description
 from cw_hub.site.formats import FORMATS
-from cw_hub.site.monitoring import metrics, ready, requests
 
 BLUEPRINTS: Final[tuple[Blueprint, ...]] = (
     home.routes,
-    bot_page.routes,
-    workshop.routes,
-    run_routes.routes,
+    site_bot_pages.routes,
+    workshop_pages.routes,
+    workshop_routes.run_routes,
     match.routes,
-    live.routes,
-    cards.routes,
-    shared_pictures.routes,
-    challenges.routes,
+    live_pages.routes,
+    card_pages.routes,
+    documents.picture_routes,
+    challenge_pages.routes,
     objects.routes,
     *email_pages.routes,
-    settings.token_routes,
-    news.routes,
+    accounts_settings_pages.token_routes,
+    accounts_settings_pages.news_routes,
     github.routes,
     profile_page.routes,
-    admin.routes,
-    competition_pages.routes,
+    admin_pages.routes,
+    competition_pages.competition_routes,
     people_pages.routes,
     bot_pages.routes,
-    competition_list.routes,
+    competition_pages.routes,
     match_pages.routes,
     mail_pages.routes,
-    log_pages.routes,
+    admin_pages.log_routes,
     documents.routes,
-    feed.routes,
-    ready.routes,
-    metrics.routes,
+    documents.feed_routes,
+    monitoring.ready_routes,
+    monitoring.metrics_routes,
 )
 """The blueprints of pages, in addition to those of the arena and of the formats."""
 
@@ -111,32 +85,32 @@ def create_hub(
     app.config["NO_SUCH_PAGE"] = "there is no such page"
     app.extensions["formats"] = formats
     pages = (family for format_ in formats for family in format_.pages)
-    blueprints = (*BLUEPRINTS, api.routes_of(formats), *pages)
+    blueprints = (*BLUEPRINTS, description.routes_of(formats), *pages)
     for blueprint in blueprints:
         app.register_blueprint(blueprint)
     families = tuple(blueprint.name for blueprint in blueprints)
-    metrics.install(app, resources)
-    ready.install(app, resources)
-    requests.install(app)
+    monitoring.install_metrics(app, resources)
+    monitoring.install_ready(app, resources)
+    monitoring.install_requests(app)
     request.install(app)
     files.install(app)
-    layout.install(app)
+    home.install(app)
     documents.install(app)
     errors.install(app)
     security.install(app, resources.settings, families, resources.objects.origin())
-    visitors.install(app, actor.name, FOR_VISITORS)
+    polls.install_visitors(app, actor.name, FOR_VISITORS)
     polls.install(app, actor.name)
     match.install(app, kinds_of(formats))
-    live.install(app)
+    live_pages.install(app)
     objects.install(app)
-    cards.install(app)
-    bots.install(app, competing(formats))
-    settings.install(app, profile_page.settings_cards)
+    card_pages.install(app)
+    bots_pages.install(app, competing(formats))
+    accounts_settings_pages.install(app, profile_page.settings_cards)
     for format_ in formats:
         if format_.install is not None:
             format_.install(app)
-    game_page.install(app)
-    api.install(app)
+    site_bot_pages.install(app)
+    description.install(app)
     github.install(app, resources.settings)
     limits.install(app, resources.settings.broker_url)
     return app

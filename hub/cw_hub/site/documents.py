@@ -1,17 +1,39 @@
-"""Documents about the site, and pages about the project: its changelog, and how to contribute."""
+"""Documents about the site, changelog and contributing; the feed, site map and shared pictures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from flask import Blueprint, Flask, render_template
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.assets import asset as arena_asset
-from cw.web.documents.markdown import MARKDOWN, link_to, rendered
-from cw.web.documents.shelf import Library
+from cw.games.registry import game_entries
+from cw.web.documents import MARKDOWN, Library, link_to, rendered
+from cw.web.games import game_page
 from cw_hub.assets import asset
+from cw_hub.bots import service as bots_service
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.format import is_shown, latest
+from cw_hub.competitions.home import tops
+from cw_hub.matches import cards
+from cw_hub.matches.card_pages import address
+from cw_hub.matches.pages import shown_kinds
+from cw_hub.pages.layout import avatar
+from cw_hub.pages.request import one_reading, resources
 from cw_hub.site import limits
 from cw_hub.site.api.description import operations_of
 from cw_hub.site.formats import site_formats
@@ -69,3 +91,95 @@ def as_html(name: str) -> Markup:
 def elsewhere(target: str) -> str | None:
     """Return an address on another site, or None for a file of ours, which has no page."""
     return target if target.startswith("https:") else None
+
+
+feed_routes = Blueprint("feed", __name__)
+
+PRIVATE: Final = ("/admin", "/api/", "/bots", "/login", "/register", "/settings")
+"""Paths closed to search engines."""
+
+FRESH: Final = "public, max-age=60"
+
+
+@feed_routes.get("/feed.atom")
+def feed() -> Response:
+    """Return the latest news of all competitions."""
+    sources = [format_.news for format_ in site_formats() if format_.news is not None]
+    with one_reading() as reading:
+        items = latest(reading, sources)
+    text = render_template("hub/site/feed.xml", items=items, address=resources().settings.address)
+    return answer(text, "application/atom+xml")
+
+
+@feed_routes.get("/sitemap.xml")
+def sitemap() -> Response:
+    """Return the addresses of the public pages."""
+    home = resources().settings.address
+    text = render_template("hub/site/sitemap.xml", pages=[f"{home}{page}" for page in pages()])
+    return answer(text, "application/xml")
+
+
+@feed_routes.get("/robots.txt")
+def robots() -> Response:
+    """Return which paths search engines may read."""
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]
+    lines.append(f"Sitemap: {resources().settings.address}{url_for('feed.sitemap')}")
+    return answer("\n".join(lines) + "\n", "text/plain")
+
+
+def pages() -> Iterator[str]:
+    """Yield the paths of permanent pages: games, documents, competitions."""
+    yield from (url_for(page) for page in ("home.home", "games.index", "docs.index"))
+    for game in game_entries():
+        yield url_for("games.about", game=game)
+        if game_page(game).rules:
+            yield url_for("games.rules", game=game)
+    yield from (url_for("docs.page", name=name) for name in current_app.extensions["documents"])
+    with one_reading() as reading:
+        running = tops(reading, resources().clock, site_formats())
+    yield from dict.fromkeys(top.address for top in running)
+
+
+def answer(text: str, kind: str) -> Response:
+    """Return a text cacheable for a minute, or 304."""
+    response = Response(text, content_type=f"{kind}; charset=utf-8")
+    response.headers["Cache-Control"] = FRESH
+    response.add_etag()
+    response.make_conditional(request)
+    return response
+
+
+picture_routes = Blueprint("shared_pictures", __name__)
+
+LASTS: Final = "public, max-age=300"
+
+
+@picture_routes.get("/bot/<name>/picture.png")
+def of_bot(name: str) -> ResponseReturnValue:
+    """Redirect to the picture of a bot's last public match, otherwise to that of its game."""
+    with one_reading() as reading:
+        bot = bots_service.find(reading, request.args.get("game") or None, name)
+        if bot is None:
+            abort(404, "There is no such bot.")
+        match_id = cards.of_bot(reading, shown_kinds(), bot.id)
+    return lead_to(address(match_id, bot.game))
+
+
+@picture_routes.get("/competitions/<format_name>/<slug>/picture.png")
+def of_competition(format_name: str, slug: str) -> ResponseReturnValue:
+    """Redirect to the picture of a competition, otherwise to that of its last match or its game."""
+    with one_reading() as reading:
+        facts = competitions_service.find(reading, format_name, slug)
+        if facts is None or not is_shown(facts):
+            abort(404, "There is no such competition.")
+        if facts.picture is not None:
+            return lead_to(avatar(facts.picture))
+        match_id = cards.of_competition(reading, shown_kinds(), facts.id)
+    return lead_to(address(match_id, facts.game))
+
+
+def lead_to(place: str) -> ResponseReturnValue:
+    """Return a redirect to a picture."""
+    answer = redirect(place, 302)
+    answer.headers["Cache-Control"] = LASTS
+    return answer

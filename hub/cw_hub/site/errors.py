@@ -14,9 +14,9 @@ from werkzeug.exceptions import HTTPException, TooManyRequests
 
 from cw.errors import ArenaError
 from cw.server.app import REFUSALS
-from cw_hub.accounts.access.actor import VISITOR, actor
-from cw_hub.api import problems
-from cw_hub.pages import expired_forms, limiter
+from cw_hub import api
+from cw_hub.accounts.actor import VISITOR, actor
+from cw_hub.pages import layout, limiter
 from cw_hub.pages.request import resources
 from cw_hub.pages.security import SCRIPTED, family
 from cw_hub.store.database import AWAY, reason
@@ -50,10 +50,10 @@ def explain(error: HTTPException) -> ResponseReturnValue:
     if isinstance(error, TooManyRequests):
         return refuse_more()
     plain = type(error).description == error.description
-    words_by_code = problems.WORDS if problems.is_for_programs() else WORDS
+    words_by_code = api.WORDS if api.is_for_programs() else WORDS
     words = (words_by_code.get(code) if plain else None) or error.description or ""
-    if isinstance(error, problems.Invalid):
-        return problems.refusal(code, words, error.fields)
+    if isinstance(error, api.Invalid):
+        return api.refusal(code, words, error.fields)
     response = answer(code, error.name, words)
     if code == 405:
         response.headers["Allow"] = ", ".join(getattr(error, "valid_methods", None) or ())
@@ -68,15 +68,15 @@ def refuse(error: ArenaError) -> Response:
 
 def expire(_error: CSRFError) -> Response:
     """Answer a form with an invalid token: the possible reasons, and the user's input."""
-    if problems.is_for_programs() or wants_json():
-        return answer(400, expired_forms.TITLE, expired_forms.WORDS)
+    if api.is_for_programs() or wants_json():
+        return answer(400, layout.TITLE, layout.WORDS)
     meet()
     page = render_template(
         "hub/site/expired_form.html",
-        title=expired_forms.TITLE,
-        words=expired_forms.WORDS,
-        form=expired_forms.typed_form(),
-        before=expired_forms.page_before(),
+        title=layout.TITLE,
+        words=layout.WORDS,
+        form=layout.typed_form(),
+        before=layout.page_before(),
     )
     response = make_response(page, 400)
     response.headers["Vary"] = "Accept"
@@ -89,9 +89,9 @@ def refuse_more() -> Response:
     now = resources().clock()
     seconds = max(1, int((moment - now).total_seconds()))
     words = limiter.too_many_words(moment)
-    if problems.is_for_programs():
+    if api.is_for_programs():
         message = escape(words).striptags()
-        response = problems.refusal(429, message, limit=limiter.met(), retry_after=seconds)
+        response = api.refusal(429, message, limit=limiter.met(), retry_after=seconds)
     else:
         response = answer(429, "Too many requests", words)
     response.headers["Retry-After"] = str(seconds)
@@ -128,8 +128,8 @@ def masked_path() -> str:
 
 def answer(code: int, title: str, words: str | Markup) -> Response:
     """Answer with a page for people, or JSON for programs."""
-    if problems.is_for_programs():
-        return problems.refusal(code, escape(words).striptags())
+    if api.is_for_programs():
+        return api.refusal(code, escape(words).striptags())
     meet()
     if wants_json():
         body: ResponseReturnValue = ({"error": escape(words).striptags()}, code)

@@ -7,18 +7,18 @@ from typing import Final, cast
 
 from flask import current_app
 
-from cw_hub.competitions.cup import format as cup
-from cw_hub.competitions.daily import format as daily
+from cw_hub.competitions.cup import format as cup_format
+from cw_hub.competitions.daily import format as daily_format
 from cw_hub.competitions.format import Format, kinds_of
-from cw_hub.competitions.rated import format as rated
-from cw_hub.competitions.tournament import format as tournament
-from cw_hub.matches.kinds import Kinds
+from cw_hub.competitions.rated import format as rated_format
+from cw_hub.competitions.tournament import format as tournament_format
+from cw_hub.matches.match_types import Kinds
 
 FORMATS: Final[tuple[Format, ...]] = (
-    rated.FORMAT,
-    daily.FORMAT,
-    tournament.FORMAT,
-    cup.FORMAT,
+    rated_format.FORMAT,
+    daily_format.FORMAT,
+    tournament_format.FORMAT,
+    cup_format.FORMAT,
 )
 """In the order in which ticks plan them and profiles show them."""
 

@@ -1,23 +1,27 @@
-"""The home page, and the health check of the process."""
+"""The home page, and what all pages of the hub have: header, footer, times, flags."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template
+from flask import Blueprint, Flask, Response, redirect, render_template
 from flask.typing import ResponseReturnValue
 
-from cw.games.registry import game_entries
+from cw import kits
+from cw.games.registry import game_entries, load_endings
 from cw.kits import games as games_with_kits
-from cw.web.games.game_pages import GamePage, game_page
-from cw.web.games.game_routes import picture
-from cw_hub.accounts.access.actor import actor
+from cw.web.games import GamePage, game_page, picture
+from cw_hub.accounts.actor import actor
 from cw_hub.bots.pages import offered_games
+from cw_hub.bots.workshop_pages import written_at
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.home import ended, tops
 from cw_hub.matches import listings
-from cw_hub.matches.live.listings import on_now
+from cw_hub.matches.lookup import on_now
 from cw_hub.matches.pages import shown_kinds
+from cw_hub.pages.layout import COUNTRIES, ago, avatar, flag, machine_time, remembered_addresses
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.formats import site_formats
 
@@ -78,3 +82,36 @@ def home_page() -> str:
 def health() -> Response:
     """Report that the process answers."""
     return Response("ok\n", content_type="text/plain; charset=utf-8")
+
+
+def install(app: Flask) -> None:
+    """Give an app's templates their common functions and values."""
+    app.context_processor(shared)
+    addresses = app.extensions["addresses"] = remembered_addresses()
+    # Constant across requests, so that macros need no context for it.
+    app.jinja_env.globals.update(
+        ago=ago,
+        flag=flag,
+        avatar=avatar,
+        country_name=COUNTRIES.get,
+        first_turn=first_turn,
+        kit_languages=kits.languages_of,
+        url_for=addresses,
+        written_at=written_at,
+        site=app.extensions["hub"].settings,
+    )
+    app.jinja_env.filters.update(
+        markdown=competitions_service.as_html,
+        first_sentence=competitions_service.first_sentence,
+        machine_time=machine_time,
+    )
+
+
+def first_turn(game: str) -> int:
+    """Return the number of the first turn of a game."""
+    return load_endings(game).first
+
+
+def shared() -> dict[str, Any]:
+    """Return the values of the request that every template may use."""
+    return {"actor": actor(), "now": resources().clock()}

@@ -6,12 +6,12 @@ from typing import Final, cast
 
 from flask import Flask, Response, g, request
 
-from cw_hub.accounts import people, place_of_request
-from cw_hub.accounts.access import own_limits
-from cw_hub.accounts.access.actor import actor
-from cw_hub.accounts.access.own_limits import OwnAmount
+from cw_hub.accounts import own_limits, place_of_request
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import actor
+from cw_hub.accounts.own_limits import OwnAmount
 from cw_hub.accounts.registration_limits import MoreIfInvited, registrant
-from cw_hub.bots import views as bot_views
+from cw_hub.bots import service as bots_service
 from cw_hub.pages import limiter
 from cw_hub.pages.limiter import Limit, network
 from cw_hub.pages.request import one_reading, resources
@@ -106,7 +106,7 @@ def visitor() -> str:
     holder = actor().user
     if holder is not None:
         with one_reading() as reading:
-            if people.is_confirmed(reading, holder.user_id):
+            if accounts_service.is_confirmed(reading, holder.user_id):
                 return f"user {holder.user_id}"
     return network()
 
@@ -116,9 +116,9 @@ def bot() -> str:
     names = request.view_args or {}
     with one_reading() as reading:
         if "bot_id" in names:
-            view = bot_views.find_by_id(reading, names["bot_id"])
+            view = bots_service.find_by_id(reading, names["bot_id"])
         else:
-            view = bot_views.find(reading, request.values.get("game") or None, names["name"])
+            view = bots_service.find(reading, request.values.get("game") or None, names["name"])
     return f"{user()} {view.bot_id if view else request.path.lower()}"
 
 

@@ -10,10 +10,9 @@ import msgspec
 from sqlalchemy import Executable, select
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts.pictures import avatars
+from cw_hub.accounts import avatars
 from cw_hub.bots.programs import object_key
-from cw_hub.store.objects import ObjectStore
-from cw_hub.store.tables import (
+from cw_hub.store.models import (
     Audit,
     Bot,
     BotActivation,
@@ -36,6 +35,7 @@ from cw_hub.store.tables import (
     User,
     WorkshopTask,
 )
+from cw_hub.store.objects import ObjectStore
 
 AT_ONCE: Final = 500
 """Rows in memory at a time."""

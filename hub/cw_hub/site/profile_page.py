@@ -19,10 +19,10 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from cw_hub.accounts import people, profiles
-from cw_hub.accounts.access.actor import actor, player, players_only
+from cw_hub.accounts import avatars
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import actor, player, players_only
 from cw_hub.accounts.pages import go
-from cw_hub.accounts.pictures import avatars
 from cw_hub.competitions.format import ProfileCard
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site import own_data
@@ -57,7 +57,7 @@ def cards() -> list[ProfileCard]:
     return [format_.profile for format_ in site_formats() if format_.profile is not None]
 
 
-def lines(profile: profiles.Profile) -> list[tuple[str, str]]:
+def lines(profile: accounts_service.Profile) -> list[tuple[str, str]]:
     """Return the figures of a profile, with their names."""
     with one_reading() as reading:
         return [card.line(reading, profile.user_id) for card in cards() if card.line is not None]
@@ -95,11 +95,11 @@ NO_SUCH_USER: Final = "There is no such user."
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
-def find(username: str) -> profiles.Profile:
+def find(username: str) -> accounts_service.Profile:
     """Return a profile by name, ignoring case; answer 404 if there is none."""
     user = actor().user
     with one_reading() as reading:
-        profile = profiles.find_profile(reading, username, user.user_id if user else None)
+        profile = accounts_service.find_profile(reading, username, user.user_id if user else None)
     return profile or abort(404, NO_SUCH_USER)
 
 
@@ -110,8 +110,8 @@ def befriend(username: str) -> ResponseReturnValue:
     hub = resources()
     try:
         with hub.database.writing() as writing:
-            name = profiles.befriend(writing, hub.clock, player().user_id, username)
-    except people.NoSuchUser:
+            name = accounts_service.befriend(writing, hub.clock, player().user_id, username)
+    except accounts_service.NoSuchUser:
         abort(404, NO_SUCH_USER)
     return go(url_for("profile.page", username=name))
 
@@ -122,8 +122,8 @@ def unfriend(username: str) -> ResponseReturnValue:
     """Remove a friend."""
     try:
         with resources().database.writing() as writing:
-            name = profiles.unfriend(writing, player().user_id, username)
-    except people.NoSuchUser:
+            name = accounts_service.unfriend(writing, player().user_id, username)
+    except accounts_service.NoSuchUser:
         abort(404, NO_SUCH_USER)
     return go(url_for("profile.page", username=name))
 

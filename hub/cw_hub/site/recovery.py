@@ -15,21 +15,18 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw_hub.accounts import deletion_notes
-from cw_hub.accounts.mails import outbox
-from cw_hub.clock import Clock, utc_now
-from cw_hub.matches.interruptions import queue_all
-from cw_hub.operation import keys
-from cw_hub.operation.backup import backups, sources
-from cw_hub.operation.backup.backup_job import COPIED
-from cw_hub.operation.backup.sources import Stored
-from cw_hub.operation.health.doctor import Finding, tried
+from cw_hub.accounts import administration, mail
+from cw_hub.context import Clock, utc_now
+from cw_hub.matches.results import queue_all
+from cw_hub.operation import backups, keys
+from cw_hub.operation.backups import COPIED, Stored
+from cw_hub.operation.doctor import Finding, tried
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import FORMATS
 from cw_hub.store.database import Database
+from cw_hub.store.models import Battle
 from cw_hub.store.objects import ObjectStore
 from cw_hub.store.sealing import Sealer
-from cw_hub.store.tables import Battle
 
 TOLERANCE: Final = 0.001
 """Tolerance for ratings: exp may differ in the last bits on another machine."""
@@ -60,27 +57,27 @@ def restore(settings: HubSettings, database: Database, named: str, objects: bool
     With `objects`, also copy from its store what the site's own store lacks. Raises UsageError if
     the back-up is unreadable or damaged, or the database is not empty; it then stays as it was.
     """
-    source = sources.find(named, settings.store)
+    source = backups.find(named, settings.store)
     if objects and isinstance(source, Path):
         raise UsageError("a file has no objects beside it: give the store of the back-up")
     # Read before anything is written: no deletion may be missed because a store is away.
-    deletions = deletion_notes.noted(stores_of(source, settings))
+    deletions = administration.noted(stores_of(source, settings))
     header = fill(database, source, settings)
     count = copy_back(source, settings) if objects and isinstance(source, Stored) else 0
     with database.writing() as session:
-        again = deletion_notes.repeat(session, deletions)
+        again = administration.repeat(session, deletions)
     return Recovery(header, count, again, differences(database))
 
 
 def stores_of(source: Stored | Path, settings: HubSettings) -> list[ObjectStore]:
     """Return the stores that may record deletions after a back-up."""
     own = ObjectStore(settings.store)
-    return [own, sources.store_at(source.place)] if isinstance(source, Stored) else [own]
+    return [own, backups.store_at(source.place)] if isinstance(source, Stored) else [own]
 
 
 def fill(database: Database, source: Stored | Path, settings: HubSettings) -> backups.Header:
     """Fill an empty database."""
-    with sources.opened(source, lambda: sealer_of(settings)) as file:
+    with backups.opened(source, lambda: sealer_of(settings)) as file:
         at = source.at if isinstance(source, Stored) else None
         return backups.restore(database, file, begin_anew, at)
 
@@ -99,12 +96,12 @@ def sealer_of(settings: HubSettings) -> Sealer:
 def begin_anew(session: Session) -> None:
     """Adapt the rows to a site where nothing is running yet."""
     queue_all(session)
-    outbox.drop_waiting(session, utc_now)
+    mail.drop_waiting(session, utc_now)
 
 
 def copy_back(source: Stored, settings: HubSettings) -> int:
     """Copy objects from the store of a back-up to the site's; return how many were missing."""
-    there, here = sources.store_at(source.place), ObjectStore(settings.store)
+    there, here = backups.store_at(source.place), ObjectStore(settings.store)
     return sum(there.copy_missing(prefix, here) for prefix in COPIED)
 
 
@@ -125,7 +122,7 @@ def drill(settings: HubSettings, named: str = "", clock: Clock = utc_now) -> Ite
     Without a name it takes the newest back-up of CW_BACKUP_OBJECTS, or of the site's own store.
     Raises UsageError if it cannot be read, and StoreAway if its store cannot be reached.
     """
-    source = sources.find(named or settings.backup_objects or settings.store, settings.store)
+    source = backups.find(named or settings.backup_objects or settings.store, settings.store)
     yield Finding("back-up", True, True, about(source, clock))
     with (
         TemporaryDirectory() as folder,
@@ -168,7 +165,7 @@ def look_at_secrets(database: Database, settings: HubSettings) -> Finding:
 
 def look_at_objects(database: Database, source: Stored) -> Finding:
     """Check that some replays are in the store of the back-up."""
-    store = sources.store_at(source.place)
+    store = backups.store_at(source.place)
     with database.reading() as session:
         sampled = sample(session)
     absent = [key for key in sampled if not store.has(key)]

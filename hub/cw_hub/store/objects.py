@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,12 @@ from typing import IO, Final, Literal
 from urllib.parse import urlsplit
 
 import obstore
+import requests
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import LocalStore, S3Store
 
-from cw.errors import Failure
+from cw.errors import Failure, ProtocolError
+from cw.replays.archive import LARGEST, arena_replay, own_replay
 
 PATIENCE: Final = "10s"
 """Timeout of a request to the server."""
@@ -258,3 +261,96 @@ def pieces_of(stream: obstore.BytesStream) -> Iterator[bytes]:
 def away(error: Exception) -> StoreAway:
     """Return a StoreAway that describes an error in one line."""
     return StoreAway(f"the object store does not answer: {str(error).partition(chr(10))[0][:200]}")
+
+
+BUCKET_PATIENCE: Final = 10
+"""Timeout of a request to the server, in seconds."""
+
+FIRST_REGION: Final = "us-east-1"
+"""The region that a request for a new bucket must not name."""
+
+ELSEWHERE: Final = (
+    '<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+    "<LocationConstraint>{}</LocationConstraint></CreateBucketConfiguration>"
+)
+
+
+def make_bucket(url: str) -> bool:
+    """Create the bucket of `s3://bucket/prefix`, by AWS_...; return whether it is new.
+
+    Raises StoreAway if the server does not answer, Failure if it refuses.
+    """
+    name = bucket_of(url)
+    try:
+        link = obstore.sign(bucket_at(f"s3://{name}"), "PUT", "", timedelta(minutes=1))
+        answer = requests.put(link, data=body_of_region(), timeout=BUCKET_PATIENCE)
+    except (BaseError, OSError) as error:
+        raise away(error) from error
+    if answer.status_code == 200:
+        return True
+    if "BucketAlreadyOwnedByYou" in answer.text:
+        return False
+    if answer.status_code >= 500:
+        raise StoreAway(f"the object store does not answer: {answer.status_code}")
+    raise Failure(f"cannot create the bucket {name}: {code_of(answer)}")
+
+
+def bucket_of(url: str) -> str:
+    """Return the name of the bucket of `s3://bucket/prefix`."""
+    return urlsplit(url).netloc
+
+
+def body_of_region() -> str:
+    """Return the region part of a request for a new bucket."""
+    region = os.environ.get("AWS_REGION", FIRST_REGION)
+    return "" if region == FIRST_REGION else ELSEWHERE.format(region)
+
+
+def code_of(answer: requests.Response) -> str:
+    """Return the error code of a server's refusal, or its status code without one."""
+    return answer.text.partition("<Code>")[2].partition("</Code>")[0] or str(answer.status_code)
+
+
+OWN_FORMAT: Final = ".json.gz"
+ARENA_FORMAT: Final = ".cw.json.gz"
+"""Suffix of the key of the arena's replay if the game also has a format of its own."""
+
+ARCHIVE: Final = ".archive.gz"
+"""Suffix of the key of an archive file."""
+
+LEVEL: Final = 6
+"""The gzip level for a file made for one reader."""
+
+
+def file_at(objects: ObjectStore, key: str) -> bytes | None:
+    """Return the file behind a link, as gzip, or None if it is gone.
+
+    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be made.
+    """
+    return read_from_archive(objects, key) if is_from_archive(key) else objects.get(key)
+
+
+def is_from_archive(key: str) -> bool:
+    """Return whether a link names a file that is generated on reading."""
+    return f"{ARCHIVE}/" in key
+
+
+def read_from_archive(objects: ObjectStore, key: str) -> bytes | None:
+    """Return a file generated from an archive file, as gzip, or None if the archive is gone.
+
+    Raises StoreAway if the store cannot be reached, ProtocolError if the file cannot be made.
+    """
+    stored, _, name = key.rpartition("/")
+    stream = objects.streamed(stored)
+    if stream is None:
+        return None
+    data = b"".join(archive_pieces(stream))
+    file = arena_replay(data) if name.endswith(ARENA_FORMAT) else own_replay(data)
+    return gzip.compress(file, LEVEL, mtime=0)
+
+
+def archive_pieces(stream: Streamed) -> Iterator[bytes]:
+    """Return the pieces of an archive file; raise ProtocolError if it is too large."""
+    if stream.size > LARGEST:
+        raise ProtocolError(f"the archive file is larger than {LARGEST} bytes")
+    return stream.pieces

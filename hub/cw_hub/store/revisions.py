@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
-from cw_hub.store.tables import Bot, Competition, Rating
+from cw_hub.store.models import Bot, Competition, Rating
 
 
 def show_anew(session: Session, of_bots: ColumnElement[bool]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from cw_hub.store.tables import Base
+from cw_hub.store.models import Base
 
 EVERYTHING: Final = ""
 """Stands in for a list of columns: all of them."""

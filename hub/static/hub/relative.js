@@ -1,4 +1,4 @@
-/** Relative times, in the same words as the server: hub/cw_hub/pages/times.py. */
+/** Relative times, in the same words as the server: hub/cw_hub/pages/layout.py. */
 
 /** @type {ReadonlyArray<readonly [string, number]>} */
 const UNITS = [

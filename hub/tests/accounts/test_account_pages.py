@@ -10,7 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 
-from cw_hub.accounts import deletion, people, users
+from cw_hub.accounts import administration
+from cw_hub.accounts import service as accounts_service
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
 from hub.tests.sites import PASSWORD, Site, words_of
 
@@ -234,7 +235,7 @@ def test_a_login_makes_a_new_session_and_a_new_token(site: Site) -> None:
 def test_the_locked_read_so_only_with_the_right_password(site: Site) -> None:
     ada = site.player("Ada")
     with site.resources.database.writing() as session:
-        users.lock(session, site.clock, "Ada")
+        administration.lock(session, site.clock, "Ada")
     assert not ada.is_player()
     visitor = site.visitor()
     visitor.log_in("Ada", "wrong")
@@ -331,7 +332,7 @@ def test_forgot_says_what_is_wrong(site: Site) -> None:
 def test_the_locked_get_the_notice_and_no_mail(site: Site) -> None:
     site.player("Ada")
     with site.resources.database.writing() as session:
-        users.lock(session, site.clock, "Ada")
+        administration.lock(session, site.clock, "Ada")
     assert site.visitor().fill("/forgot", username="Ada").status_code == 303
     site.do_jobs()
     assert site.mails() == []
@@ -439,7 +440,7 @@ def test_a_link_for_one_purpose_is_none_for_another(site: Site) -> None:
 def test_an_account_that_goes_away_ends_its_sessions(site: Site) -> None:
     ada = site.player("Ada")
     with site.resources.database.writing() as session:
-        account = people.find_account(session, "Ada")
+        account = accounts_service.find_account(session, "Ada")
         assert account
-        deletion.delete_account(session, site.clock, account)
+        administration.delete_account(session, site.clock, account)
     assert not ada.is_player()

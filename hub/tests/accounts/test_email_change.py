@@ -8,9 +8,8 @@ import pytest
 import requests
 from sqlalchemy import select, update
 
-from cw_hub.accounts import audit
-from cw_hub.accounts.mails import delivery, outbox
-from cw_hub.store.tables import Mail, Ticket, User
+from cw_hub.accounts import audit, mail, mail_delivery
+from cw_hub.store.models import Mail, Ticket, User
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
 from hub.tests.sites import PASSWORD, Site, Visitor, words_of
 
@@ -151,12 +150,12 @@ def test_a_mail_that_cannot_be_sent_keeps_its_address_and_a_deleted_account_none
     def refuse(*_: object) -> None:
         raise OSError
 
-    monkeypatch.setattr(delivery, "deliver", refuse)
+    monkeypatch.setattr(mail_delivery, "deliver", refuse)
     ask(ada)
     site.do_jobs()
     with site.resources.database.reading() as session:
         assert set(session.scalars(select(Mail.email))) == {OLD, NEW}
-        assert len(outbox.due(session, site.clock)) == 0
+        assert len(mail.due(session, site.clock)) == 0
     assert ada.fill("/settings/delete", on="/settings", password=PASSWORD).status_code == 200
     with site.resources.database.reading() as session:
         assert set(session.scalars(select(Mail.email))) == {None}

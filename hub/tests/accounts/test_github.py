@@ -9,9 +9,10 @@ import pytest
 import requests
 from sqlalchemy import select
 
-from cw_hub.accounts import people, users
+from cw_hub.accounts import administration
+from cw_hub.accounts import service as accounts_service
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import Mail, User
+from cw_hub.store.models import Mail, User
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
 from hub.tests.github_server import CLIENT, SECRET, GitHub, address, served_github
 from hub.tests.sites import PASSWORD, Site, Visitor, site_on, words_of
@@ -193,7 +194,7 @@ def test_a_confirmed_address_is_told_of_github(
     ann = open_site.player("Ann")
     at = open_site.clock() if is_confirmed else None
     with open_site.resources.database.writing() as session:
-        people.save(session, row_of(open_site, "Ann").id, email_verified_at=at)
+        accounts_service.save(session, row_of(open_site, "Ann").id, email_verified_at=at)
     connect(ann)
     ann.fill("/settings/github", on="/settings", github_password=PASSWORD)
     with open_site.resources.database.reading() as session:
@@ -214,7 +215,7 @@ def test_who_has_no_password_stays_connected(open_site: Site, github: GitHub) ->
 def test_the_locked_stay_outside(open_site: Site, github: GitHub) -> None:
     connect(open_site.player("Ann"))
     with open_site.resources.database.writing() as session:
-        users.lock(session, open_site.clock, "Ann")
+        administration.lock(session, open_site.clock, "Ann")
     visitor = open_site.visitor()
     assert sign_in(visitor).headers["Location"] == "/login"
     assert "Your account is locked." in words_of(visitor.open("/login"))

@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts import deletion, people, profiles, users
-from cw_hub.accounts.access import tickets
+from cw_hub.accounts import administration, tickets
+from cw_hub.accounts import service as accounts_service
 from cw_hub.operation.resources import Resources
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Bot, Friend, Match, MatchParticipant, Ticket, User
+from cw_hub.store.models import Bot, Friend, Match, MatchParticipant, Ticket, User
 from hub.tests.conftest import StillClock
 
 DAY = 86_400
@@ -38,16 +38,20 @@ class Town:
 
     def register(self, name: str, password_hash: str = "hash") -> tuple[int, str]:
         mail = f"{name.lower()}@example.org"
-        return self.do(lambda s: people.register(s, self.clock, name, mail, password_hash))
+        return self.do(
+            lambda s: accounts_service.register(s, self.clock, name, mail, password_hash)
+        )
 
-    def account(self, name: str) -> people.Account:
-        account = self.do(lambda s: people.find_account(s, name))
+    def account(self, name: str) -> accounts_service.Account:
+        account = self.do(lambda s: accounts_service.find_account(s, name))
         assert account
         return account
 
     def log_in(self, name: str, *, remembered: bool = False) -> str:
         account = self.account(name)
-        return self.do(lambda s: people.log_in(s, self.clock, account, remembered=remembered))
+        return self.do(
+            lambda s: accounts_service.log_in(s, self.clock, account, remembered=remembered)
+        )
 
     def link(self, user: int, kind: tickets.LinkKind = "reset", label: str | None = None) -> str:
         return self.do(lambda s: tickets.issue_link(s, self.clock, kind, user, label))
@@ -82,21 +86,21 @@ def test_who_registers_is_logged_in(town: Town) -> None:
 @pytest.mark.parametrize("name", ["Ada", "ADA", "ada"])
 def test_a_name_in_any_case_is_one_name(town: Town, name: str) -> None:
     town.register("Ada")
-    with pytest.raises(people.UsernameTaken):
+    with pytest.raises(accounts_service.UsernameTaken):
         town.register(name)
     assert town.account(name).username == "Ada"
 
 
 def test_a_sign_that_folds_to_a_letter_is_no_letter(town: Town) -> None:
     town.register("kim")
-    assert town.do(lambda s: people.find_account(s, "\u212aim")) is None
+    assert town.do(lambda s: accounts_service.find_account(s, "\u212aim")) is None
 
 
 def test_of_twenty_who_register_a_name_at_once_one_wins(town: Town) -> None:
     def attempt(_: int) -> bool:
         try:
             town.register("Ada")
-        except people.UsernameTaken:
+        except accounts_service.UsernameTaken:
             return False
         return True
 
@@ -109,7 +113,7 @@ def test_each_log_in_opens_a_session_and_log_out_ends_its_own(town: Town) -> Non
     town.register("Ada")
     first, second = town.log_in("ada"), town.log_in("ada", remembered=True)
     for _ in range(2):
-        town.do(lambda s: people.log_out(s, first))
+        town.do(lambda s: accounts_service.log_out(s, first))
     assert not town.is_in(first)
     assert town.is_in(second)
 
@@ -118,7 +122,9 @@ def test_a_dated_hash_is_renewed_at_log_in(town: Town) -> None:
     user, _ = town.register("Ada")
     account = town.account("Ada")
     town.do(
-        lambda s: people.log_in(s, town.clock, account, remembered=False, renewed_hash="renewed")
+        lambda s: accounts_service.log_in(
+            s, town.clock, account, remembered=False, renewed_hash="renewed"
+        )
     )
     assert town.user(user).password_hash == "renewed"
 
@@ -126,24 +132,26 @@ def test_a_dated_hash_is_renewed_at_log_in(town: Town) -> None:
 def test_nobody_logs_in_with_a_password_that_was_changed_meanwhile(town: Town) -> None:
     town.register("Ada")
     account = town.account("Ada")
-    town.do(lambda s: people.change_password(s, town.clock, account, "new", remembered=False))
-    with pytest.raises(people.Refused):
-        town.do(lambda s: people.log_in(s, town.clock, account, remembered=False))
+    town.do(
+        lambda s: accounts_service.change_password(s, town.clock, account, "new", remembered=False)
+    )
+    with pytest.raises(accounts_service.Refused):
+        town.do(lambda s: accounts_service.log_in(s, town.clock, account, remembered=False))
 
 
 def test_the_locked_are_out_and_stay_out(town: Town) -> None:
     user, ticket = town.register("Ada")
     account, link = town.account("Ada"), town.link(user)
-    town.do(lambda s: users.lock(s, town.clock, "Ada"))
+    town.do(lambda s: administration.lock(s, town.clock, "Ada"))
     locked_at = town.user(user).locked_at
     assert not town.is_in(ticket)
     assert town.account("Ada").is_locked
-    with pytest.raises(people.Refused):
-        town.do(lambda s: people.log_in(s, town.clock, account, remembered=False))
-    with pytest.raises(people.LinkExpired):
-        town.do(lambda s: people.reset_password(s, town.clock, link, "new"))
+    with pytest.raises(accounts_service.Refused):
+        town.do(lambda s: accounts_service.log_in(s, town.clock, account, remembered=False))
+    with pytest.raises(accounts_service.LinkExpired):
+        town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "new"))
     town.clock.advance(DAY)
-    town.do(lambda s: users.lock(s, town.clock, "Ada"))
+    town.do(lambda s: administration.lock(s, town.clock, "Ada"))
     assert town.user(user).locked_at == locked_at
 
 
@@ -155,21 +163,25 @@ def test_a_reset_changes_the_password_ends_all_tickets_and_confirms_the_address(
 ) -> None:
     user, first = town.register("Ada")
     link, other = town.link(user), town.link(user)
-    _, ticket = town.do(lambda s: people.reset_password(s, town.clock, link, "new"))
+    _, ticket = town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "new"))
     assert town.is_in(ticket)
     assert not town.is_in(first)
     assert town.user(user).password_hash == "new"
     assert town.user(user).email_verified_at == town.clock()
     for used in (link, other):
-        with pytest.raises(people.LinkExpired):
-            town.do(partial(people.reset_password, clock=town.clock, link=used, password_hash="x"))
+        with pytest.raises(accounts_service.LinkExpired):
+            town.do(
+                partial(
+                    accounts_service.reset_password, clock=town.clock, link=used, password_hash="x"
+                )
+            )
     assert town.user(user).password_hash == "new"
 
 
 def test_a_printed_link_confirms_no_address(town: Town) -> None:
     user, _ = town.register("Ada")
     link = town.link(user, label=tickets.PRINTED)
-    town.do(lambda s: people.reset_password(s, town.clock, link, "new"))
+    town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "new"))
     assert town.user(user).email_verified_at is None
 
 
@@ -179,8 +191,10 @@ def test_of_twenty_who_reset_with_a_link_at_once_one_wins(town: Town) -> None:
 
     def attempt(number: int) -> str | None:
         try:
-            town.do(lambda s: people.reset_password(s, town.clock, link, f"hash {number}"))
-        except people.LinkExpired:
+            town.do(
+                lambda s: accounts_service.reset_password(s, town.clock, link, f"hash {number}")
+            )
+        except accounts_service.LinkExpired:
             return None
         return f"hash {number}"
 
@@ -192,24 +206,28 @@ def test_of_twenty_who_reset_with_a_link_at_once_one_wins(town: Town) -> None:
 def test_an_address_is_confirmed_once(town: Town) -> None:
     user, _ = town.register("Ada")
     link = town.link(user, "verify")
-    assert town.do(lambda s: people.confirm_email(s, town.clock, link)) == user
+    assert town.do(lambda s: accounts_service.confirm_email(s, town.clock, link)) == user
     assert town.user(user).email_verified_at == town.clock()
-    with pytest.raises(people.LinkExpired):
-        town.do(lambda s: people.confirm_email(s, town.clock, link))
+    with pytest.raises(accounts_service.LinkExpired):
+        town.do(lambda s: accounts_service.confirm_email(s, town.clock, link))
 
 
 def test_a_changed_password_ends_other_sessions_and_links_and_opens_one(town: Town) -> None:
     user, first = town.register("Ada")
     link, account = town.link(user), town.account("Ada")
     ticket = town.do(
-        lambda s: people.change_password(s, town.clock, account, "new", remembered=True)
+        lambda s: accounts_service.change_password(s, town.clock, account, "new", remembered=True)
     )
     assert town.is_in(ticket)
     assert not town.is_in(first)
-    with pytest.raises(people.LinkExpired):
-        town.do(lambda s: people.reset_password(s, town.clock, link, "newer"))
-    with pytest.raises(people.Refused):
-        town.do(lambda s: people.change_password(s, town.clock, account, "late", remembered=True))
+    with pytest.raises(accounts_service.LinkExpired):
+        town.do(lambda s: accounts_service.reset_password(s, town.clock, link, "newer"))
+    with pytest.raises(accounts_service.Refused):
+        town.do(
+            lambda s: accounts_service.change_password(
+                s, town.clock, account, "late", remembered=True
+            )
+        )
     assert town.user(user).password_hash == "new"
 
 
@@ -219,16 +237,16 @@ def test_a_changed_password_ends_other_sessions_and_links_and_opens_one(town: To
 def test_the_last_profile_and_picture_win(town: Town) -> None:
     user, _ = town.register("Ada")
     for country, born in (("GR", date(1990, 1, 2)), (None, None), ("CH", date(1991, 3, 4))):
-        town.do(partial(profiles.save_profile, user_id=user, country=country, born=born))
-    town.do(lambda s: profiles.set_avatar(s, user, "a" * 64))
-    settings = town.do(lambda s: profiles.own_settings(s, user))
-    assert settings.profile == profiles.Profile(user, "Ada", None, "a" * 64, "CH")
+        town.do(partial(accounts_service.save_profile, user_id=user, country=country, born=born))
+    town.do(lambda s: accounts_service.set_avatar(s, user, "a" * 64))
+    settings = town.do(lambda s: accounts_service.own_settings(s, user))
+    assert settings.profile == accounts_service.Profile(user, "Ada", None, "a" * 64, "CH")
     assert settings.born == date(1991, 3, 4)
 
 
 def is_friend(town: Town, username: str, viewer: int) -> bool:
     """Return whether a user is told that they have added another."""
-    profile = town.do(lambda s: profiles.find_profile(s, username, viewer))
+    profile = town.do(lambda s: accounts_service.find_profile(s, username, viewer))
     assert profile
     return profile.is_friend
 
@@ -236,12 +254,12 @@ def is_friend(town: Town, username: str, viewer: int) -> bool:
 def test_friendship_goes_one_way_and_twice_is_once(town: Town) -> None:
     (ada, _), (bob, _) = town.register("Ada"), town.register("Bob")
     for _ in range(2):
-        assert town.do(lambda s: profiles.befriend(s, town.clock, ada, "BOB")) == "Bob"
+        assert town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "BOB")) == "Bob"
     assert is_friend(town, "bob", ada)
     assert not is_friend(town, "ada", bob)
     assert town.count(Friend) == 1
     for _ in range(2):
-        assert town.do(lambda s: profiles.unfriend(s, ada, "bob")) == "Bob"
+        assert town.do(lambda s: accounts_service.unfriend(s, ada, "bob")) == "Bob"
     assert town.count(Friend) == 0
 
 
@@ -249,7 +267,8 @@ def test_of_twenty_who_befriend_at_once_all_succeed(town: Town) -> None:
     (ada, _), _ = town.register("Ada"), town.register("Bob")
     with ThreadPoolExecutor(20) as pool:
         names = pool.map(
-            lambda _: town.do(lambda s: profiles.befriend(s, town.clock, ada, "Bob")), range(20)
+            lambda _: town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "Bob")),
+            range(20),
         )
         assert set(names) == {"Bob"}
     assert town.count(Friend) == 1
@@ -258,10 +277,10 @@ def test_of_twenty_who_befriend_at_once_all_succeed(town: Town) -> None:
 @pytest.mark.parametrize("name", ["Ada", "ada", "nobody", ""])
 def test_nobody_befriends_themselves_or_nobody(town: Town, name: str) -> None:
     ada, _ = town.register("Ada")
-    with pytest.raises(people.NoSuchUser):
-        town.do(lambda s: profiles.befriend(s, town.clock, ada, name))
-    with pytest.raises(people.NoSuchUser):
-        town.do(lambda s: profiles.unfriend(s, ada, name))
+    with pytest.raises(accounts_service.NoSuchUser):
+        town.do(lambda s: accounts_service.befriend(s, town.clock, ada, name))
+    with pytest.raises(accounts_service.NoSuchUser):
+        town.do(lambda s: accounts_service.unfriend(s, ada, name))
 
 
 # Leaving
@@ -269,12 +288,12 @@ def test_nobody_befriends_themselves_or_nobody(town: Town, name: str) -> None:
 
 def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> None:
     (ada, ticket), (bob, _) = town.register("Ada"), town.register("Bob")
-    town.do(lambda s: profiles.befriend(s, town.clock, ada, "Bob"))
-    town.do(lambda s: profiles.befriend(s, town.clock, bob, "Ada"))
-    town.do(lambda s: profiles.save_profile(s, ada, "GR", date(1990, 1, 2)))
+    town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "Bob"))
+    town.do(lambda s: accounts_service.befriend(s, town.clock, bob, "Ada"))
+    town.do(lambda s: accounts_service.save_profile(s, ada, "GR", date(1990, 1, 2)))
     town.link(ada)
     account = town.account("Ada")
-    town.do(lambda s: deletion.delete_account(s, town.clock, account))
+    town.do(lambda s: administration.delete_account(s, town.clock, account))
     lasting_columns = {"id", "role", "created_at", "deleted_at", "username_key", "bot_mails"}
     lasting_columns |= {"host_mails"}
     row = town.user(ada)
@@ -283,9 +302,9 @@ def test_who_deletes_the_account_is_forgotten_and_the_name_rests(town: Town) -> 
     assert not town.is_in(ticket)
     assert town.count(Friend) == 0
     assert town.count(Ticket) == 1
-    with pytest.raises(people.Refused):
-        town.do(lambda s: deletion.delete_account(s, town.clock, account))
-    with pytest.raises(people.UsernameTaken):
+    with pytest.raises(accounts_service.Refused):
+        town.do(lambda s: administration.delete_account(s, town.clock, account))
+    with pytest.raises(accounts_service.UsernameTaken):
         town.register("ada")
 
 
@@ -294,12 +313,12 @@ def test_a_deleted_name_rests_for_ninety_days(town: Town, verb: str) -> None:
     ada, _ = town.register("Ada")
     if verb == "own":
         account = town.account("Ada")
-        town.do(lambda s: deletion.delete_account(s, town.clock, account))
+        town.do(lambda s: administration.delete_account(s, town.clock, account))
     else:
-        town.do(lambda s: users.delete(s, town.clock, "Ada"))
-    assert town.do(lambda s: profiles.find_profile(s, "Ada")) is None
+        town.do(lambda s: administration.delete(s, town.clock, "Ada"))
+    assert town.do(lambda s: accounts_service.find_profile(s, "Ada")) is None
     town.clock.advance(90 * DAY - 1)
-    with pytest.raises(people.UsernameTaken):
+    with pytest.raises(accounts_service.UsernameTaken):
         town.register("ADA")
     town.clock.advance(1)
     again, _ = town.register("ADA")
@@ -311,11 +330,11 @@ def test_a_deleted_name_rests_for_ninety_days(town: Town, verb: str) -> None:
 def test_names_that_have_rested_are_forgotten_once(resources: Resources, town: Town) -> None:
     (ada, _), (bob, _) = town.register("Ada"), town.register("Bob")
     for name in ("Ada", "Bob"):
-        town.do(lambda s, name=name: users.delete(s, town.clock, name))  # type: ignore[misc]
+        town.do(lambda s, name=name: administration.delete(s, town.clock, name))  # type: ignore[misc]
         town.clock.advance(DAY)
     town.clock.advance(88.5 * DAY)
-    assert people.release_names(resources) == 1
-    assert people.release_names(resources) == 0
+    assert accounts_service.release_names(resources) == 1
+    assert accounts_service.release_names(resources) == 0
     assert (town.user(ada).username_key, town.user(bob).username_key) == (None, "bob")
 
 
@@ -358,7 +377,7 @@ def test_bots_of_the_deleted_are_retired_and_those_of_end_of_codes_renamed(town:
 
     town.do(add_bots)
     account = town.account("Ada")
-    town.do(lambda s: deletion.delete_account(s, town.clock, account))
+    town.do(lambda s: administration.delete_account(s, town.clock, account))
     first, second = town.do(lambda s: list(s.scalars(select(Bot).order_by(Bot.id))))
     for bot in (first, second):
         assert bot.status == "RETIRED"
@@ -370,10 +389,10 @@ def test_bots_of_the_deleted_are_retired_and_those_of_end_of_codes_renamed(town:
 
 def test_who_was_deleted_meanwhile_leaves_no_trace(town: Town) -> None:
     (ada, _), _ = town.register("Ada"), town.register("Bob")
-    town.do(lambda s: users.delete(s, town.clock, "Ada"))
-    town.do(lambda s: profiles.save_profile(s, ada, "GR", None))
-    town.do(lambda s: profiles.set_avatar(s, ada, "a" * 64))
-    with pytest.raises(people.NoSuchUser):
-        town.do(lambda s: profiles.befriend(s, town.clock, ada, "Bob"))
+    town.do(lambda s: administration.delete(s, town.clock, "Ada"))
+    town.do(lambda s: accounts_service.save_profile(s, ada, "GR", None))
+    town.do(lambda s: accounts_service.set_avatar(s, ada, "a" * 64))
+    with pytest.raises(accounts_service.NoSuchUser):
+        town.do(lambda s: accounts_service.befriend(s, town.clock, ada, "Bob"))
     row = town.user(ada)
     assert (row.country, row.avatar) == (None, None)

@@ -9,8 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from cw_hub.accounts import place_of_request, places, users
-from cw_hub.store.tables import KnownPlace
+from cw_hub.accounts import administration, place_of_request, places
+from cw_hub.store.models import KnownPlace
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
 from hub.tests.sites import PASSWORD, Site
 from tests.effort import first_is_fast
@@ -77,7 +77,7 @@ def test_a_known_browser_and_a_known_network_are_let_in(
 ) -> None:
     if role == "admin":
         with site.resources.database.writing() as session:
-            users.set_role(session, site.clock, "Ada", "admin")
+            administration.set_role(session, site.clock, "Ada", "admin")
     besiege(site)
     ada.address = OFFICE
     assert ada.log_in()
@@ -185,7 +185,7 @@ def test_rows_name_neither_browser_nor_network_and_go_with_the_account(
     assert cookie.value not in text
     assert HOME not in text
     with site.resources.database.writing() as session:
-        users.delete(session, site.clock, "Ada")
+        administration.delete(session, site.clock, "Ada")
     assert rows(site) == []
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts import people
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.store.tables import Bot, Match, MatchParticipant
+from cw_hub.accounts import service as accounts_service
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.store.models import Bot, Match, MatchParticipant
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
 from hub.tests.sites import Site, words_of
 
@@ -19,10 +19,10 @@ def add_daily_game(site: Site, number: int, ranks: dict[str, int | None]) -> Non
     """Store a daily game that is done, with the ranks of users."""
 
     def add(session: Session) -> None:
-        daily.begin_site(session, site.clock)
+        daily_service.begin_site(session, site.clock)
         match = Match(
             match_id=f"m_0000000{number}",
-            competition_id=competitions.named(session, "daily/end-of-codes").id,
+            competition_id=competitions_service.named(session, "daily/end-of-codes").id,
             kind="daily",
             key=f"end-of-codes {number}",
             game="end-of-codes",
@@ -34,7 +34,7 @@ def add_daily_game(site: Site, number: int, ranks: dict[str, int | None]) -> Non
         session.add(match)
         session.flush()
         for slot, (name, rank) in enumerate(ranks.items()):
-            account = people.find_account(session, name)
+            account = accounts_service.find_account(session, name)
             assert account
             bot = session.query(Bot).filter_by(user_id=account.user_id).one_or_none() or Bot(
                 bot_id=f"b_0000000{account.user_id}",

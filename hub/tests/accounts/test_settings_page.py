@@ -13,9 +13,9 @@ import requests
 from PIL import Image
 from sqlalchemy import select
 
-from cw_hub.clock import utc_now
-from cw_hub.site.processes.upkeep import keep_in_order
-from cw_hub.store.tables import Bot, Match, MatchParticipant, User
+from cw_hub.context import utc_now
+from cw_hub.site.processes import keep_in_order
+from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
 from hub.tests.sites import PASSWORD, Site, Visitor, words_of
 

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import func, select
 
 from cw import kits
-from cw_hub.operation.environment import read_settings
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating
+from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, Rating
 from hub.tests.attacks.hubs import RATED, Hub, Player
 from hub.tests.campaign import wait_until
 from hub.tests.sites import words_of

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import pytest
 import requests
 
-from cw.league.statistics.glicko2 import Rating
+from cw.league.glicko2 import Rating
 from hub.tests.attacks.hubs import BY_THE_RULES, RATED, Hub, Player, open_hub, zipped
 from hub.tests.attacks.ledger import KIT, OPEN, SLOW, Ledger, in_openings, opened_ledger
 from hub.tests.campaign import wait_until

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import func, select
 
 from cw import kits
-from cw_hub.operation.environment import read_settings
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Match, WorkshopTask
+from cw_hub.store.models import Match, WorkshopTask
 from hub.tests.attacks.hubs import RATED, SHAPES, Hub, Player, open_hub
 from hub.tests.bots.workshop.test_drafts import Window
 from hub.tests.campaign import wait_until

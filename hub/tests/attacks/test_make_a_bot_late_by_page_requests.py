@@ -20,9 +20,9 @@ from sqlalchemy import select
 
 from cw import kits
 from cw.arena.processes import PROC
-from cw_hub.operation.environment import read_settings
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Match, MatchParticipant
+from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.attacks.hubs import SHAPES, Hub, Shape, open_hub, zipped
 from hub.tests.campaign import wait_until
 from tests.arena.zoo import processes_with

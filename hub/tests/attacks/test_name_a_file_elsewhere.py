@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from cw.arena.bots import BotSpec
+from cw.arena.launch import source_of
 from cw.arena.sandbox.folders import contents
-from cw.arena.sources import source_of
 from cw.championship.teams import ABOUT, read_folder
 from cw.errors import UsageError
 from cw_hub.players import packages

@@ -15,7 +15,7 @@ from typing import Final
 
 import pytest
 
-from cw.games.paint.rules.boards import MOST_TURNS
+from cw.games.paint.boards import MOST_TURNS
 from hub.tests.attacks.raw import Answer, ask
 from hub.tests.campaign import ROOT, wait_until
 from tests.matches.bots_of_games import PAINT

@@ -14,9 +14,8 @@ from typing import Final
 import pytest
 
 from cw.errors import Failure, UsageError
-from cw_hub.operation.backup import sources
-from cw_hub.store.sealed_files import FORMAT, PIECE, TAG, seal_file
-from cw_hub.store.sealing import Sealer
+from cw_hub.operation import backups
+from cw_hub.store.sealing import FORMAT, PIECE, TAG, Sealer, seal_file
 from hub.tests.attacks.hubs import open_hub
 from hub.tests.campaign import run
 
@@ -85,8 +84,8 @@ def restored(tmp_path: Path, source: Path, keys: str = KEY) -> tuple[int, str, l
 
 def read_newest(copies: Copies) -> bytes:
     """Read what would be restored, in this process."""
-    source = sources.find(str(copies.store), "")
-    with sources.opened(source, lambda: Sealer(KEY)) as file:
+    source = backups.find(str(copies.store), "")
+    with backups.opened(source, lambda: Sealer(KEY)) as file:
         return file.read()
 
 

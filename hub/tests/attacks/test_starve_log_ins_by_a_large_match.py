@@ -19,12 +19,12 @@ import pytest
 from sqlalchemy import select
 
 from cw.arena.processes import PROC
-from cw_hub.clock import utc_now
+from cw_hub.context import utc_now
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.operation.environment import read_settings
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests.attacks.hubs import SHAPES, Hub, Shape, open_hub
 from hub.tests.campaign import wait_until
 from hub.tests.sites import PASSWORD

@@ -14,20 +14,14 @@ from sqlalchemy import select, update
 from cw.arena.bots import BotSpec
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchSpec
-from cw_hub.bots.addresses import (
-    INSECURE,
-    INTERNAL,
-    address_problem,
-    host_of,
-    isolation_of,
-)
-from cw_hub.bots.checks import jobs
-from cw_hub.competitions.daily.readiness import probe_bot
-from cw_hub.competitions.tournament.teams.assigned_bots import NO_URL
+from cw_hub.bots import jobs as bots_jobs
+from cw_hub.bots.addresses import INSECURE, INTERNAL, address_problem, host_of, isolation_of
+from cw_hub.competitions.daily.bots import probe_bot
+from cw_hub.competitions.tournament.team_bots import NO_URL
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.store.tables import Bot, User
+from cw_hub.site.processes import begin_site
+from cw_hub.store.models import Bot, User
 from hub.tests.broken_bots import Broken, serving
 from hub.tests.competitions.daily.test_admission import known
 from hub.tests.competitions.tournament.test_my_team_page import PAGE, joined, tournament
@@ -192,5 +186,5 @@ def test_a_probe_sends_no_key_in_clear(public_site: Site) -> None:
 def test_a_check_says_that_https_is_needed(resources: Resources) -> None:
     settings = replace(resources.settings, public_url="https://hub.example")
     public, target = replace(resources, settings=settings), known(resources, "http://bot.example")
-    ((_, steps),) = jobs.asked(public, [target])
+    ((_, steps),) = bots_jobs.asked(public, [target])
     assert steps == [{"step": "address", "ok": False, "problem": INSECURE, "fix": ""}]

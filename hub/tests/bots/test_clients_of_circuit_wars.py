@@ -10,11 +10,11 @@ from sqlalchemy import select
 
 from cw.arena.sandbox import bubblewrap
 from cw_hub.competitions.rated import pairing
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.sending import PLAY, send_due
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.planning import PLAY, send_due
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.store.tables import Bot, Match, MatchParticipant
+from cw_hub.site.processes import jobs_of
+from cw_hub.store.models import Bot, Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site, Visitor
 from tests import seed_clients

@@ -11,9 +11,10 @@ import pytest
 
 from cw import kits
 from cw.kits import LANGUAGES
-from cw_hub.bots import builds
-from cw_hub.bots.versions.languages import installed
-from cw_hub.players import compiling, packages
+from cw_hub.bots import programs
+from cw_hub.bots.programs import installed
+from cw_hub.players import packages
+from cw_hub.players import programs as players_programs
 from cw_hub.players.packages import UnfitUpload
 from cw_hub.players.players import Players
 from hub.tests.bots.test_programs_of_people import Owner, register, upload
@@ -46,7 +47,7 @@ def test_a_compiled_program_is_built_once_and_plays(
     owner.do_jobs()
     assert (owner.bot().status, owner.bot().version) == ("ACTIVE", 1)
     stored = sorted(owner.site.resources.objects.keys("bots/"))
-    assert stored == [f"{stored[0]}{end}" for end in ("", builds.SUFFIX, builds.WARNINGS)]
+    assert stored == [f"{stored[0]}{end}" for end in ("", programs.SUFFIX, programs.WARNINGS)]
     # Whoever compiled it again would find no compiler.
     monkeypatch.setenv("PATH", "/nowhere")
     with closing(Players()) as players:
@@ -78,30 +79,32 @@ def test_warnings_of_a_build_stay_with_the_version_that_plays(owner: Owner) -> N
     owner.do_jobs()
     assert owner.versions() == [(1, "ready")]
     page = owner.browser.open("/bot/Painter")
-    assert builds.STEP in words_of(page)
+    assert programs.STEP in words_of(page)
     assert "warning: #warning <b>mind the gap" in words_of(page)
     assert "\x1b" not in page.text
     upload(owner.browser, packages.pack(source))
     owner.do_jobs()
-    assert next(step["step"] for step in owner.bot().checks or ()) != builds.STEP
+    assert next(step["step"] for step in owner.bot().checks or ()) != programs.STEP
 
 
 def test_a_compiler_that_does_not_end_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "SECONDS", 0.5)
+    monkeypatch.setattr(players_programs, "SECONDS", 0.5)
     with (
         tempfile.TemporaryFile() as output,
         pytest.raises(UnfitUpload, match="took more than 60 s"),
     ):
-        compiling.run(["/bin/sh", "-c", "trap '' TERM; sleep 1000"], tmp_path, output, output)
+        players_programs.run(
+            ["/bin/sh", "-c", "trap '' TERM; sleep 1000"], tmp_path, output, output
+        )
 
 
 @NEEDS_CC
 def test_a_compiler_that_takes_all_memory_is_ended_by_its_limit(tmp_path: Path) -> None:
     (tmp_path / "bot.c").write_text('#include "/dev/zero"\n')
     with pytest.raises(UnfitUpload, match=r"reached the limit of memory \(1 GiB"):
-        compiling.compiled(tmp_path, "c")
+        players_programs.compiled(tmp_path, "c")
 
 
 def test_what_has_to_be_built_is_known_by_its_files() -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.checks import jobs
-from cw_hub.bots.verbs import NewBot
+from cw_hub.bots import jobs as bots_jobs
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import NewBot
 from cw_hub.matches import planning
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing.worker import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Bot, MatchParticipant
+from cw_hub.store.models import Bot, MatchParticipant
 from hub.tests.bots.test_player_bots import NOBODY, Owner
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site, words_of
@@ -47,10 +47,10 @@ def serving(secret: str) -> Iterator[str]:
 def test_it_passes_the_check_and_plays_without_a_fault(resources: Resources) -> None:
     ann = Owner(resources)
     new = NewBot("code-battle", "Foreign", NOBODY)
-    own_bot = ann.do(lambda s: bots.register(s, ann.clock, resources.sealer, ann.id, new))
+    own_bot = ann.do(lambda s: bots_service.register(s, ann.clock, resources.sealer, ann.id, new))
     with serving(own_bot.secret) as address:
         ann.do(lambda s: s.execute(update(Bot).values(endpoint=address)))
-        jobs.check_bot(resources, own_bot.id)
+        bots_jobs.check_bot(resources, own_bot.id)
         bot = ann.find("Foreign")
         assert (bot.status, bot.reason) == ("ACTIVE", "")
         assert all(step["ok"] for step in bot.checks)
@@ -108,7 +108,7 @@ def test_a_bot_of_hexagon_that_drops_what_no_server_asks_is_active_and_reads_a_n
         for _ in range(2):
             with site.resources.database.reading() as session:
                 bot = session.scalars(select(Bot).where(Bot.name == "Swarm")).one()
-            jobs.check_bot(site.resources, bot.id)
+            bots_jobs.check_bot(site.resources, bot.id)
             site.clock.advance(60)
             with site.resources.database.reading() as session:
                 bot = session.get_one(Bot, bot.id)

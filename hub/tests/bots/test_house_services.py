@@ -15,22 +15,21 @@ from cw.cli import main
 from cw.games.registry import load_strategies
 from cw.matches.run import run_match
 from cw.matches.spec import Secrets
-from cw_hub.accounts import people
-from cw_hub.accounts.people import HOUSE, UsernameTaken
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.service import HOUSE, UsernameTaken
 from cw_hub.bots import house
-from cw_hub.bots import verbs as bots
+from cw_hub.bots import jobs as bots_jobs
+from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import INSECURE, INTERNAL, address_problem, isolation_of
-from cw_hub.bots.checks import jobs
-from cw_hub.bots.verbs import NameTaken, NewBot
-from cw_hub.competitions.rated import verbs as rated
-from cw_hub.matches.planning import Plan, Seat, plan
-from cw_hub.matches.playing.specs import spec_of
-from cw_hub.matches.sending import LOST_AFTER
+from cw_hub.bots.service import NameTaken, NewBot
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches.jobs import spec_of
+from cw_hub.matches.planning import LOST_AFTER, Plan, Seat, plan
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.store.tables import Bot, User
+from cw_hub.site.processes import begin_site
+from cw_hub.store.models import Bot, User
 from hub.tests.broken_bots import SECRET, Broken, serving
 
 PUBLIC = HubSettings(public_url="https://hub.example", house_network=("127.0.0.0/8",))
@@ -72,7 +71,7 @@ def test_schedulers_and_an_operator_begin_a_new_site_at_once(public: Resources) 
         list(threads.map(begin, range(6)))
     with public.database.reading() as session:
         assert len(session.scalars(select(User)).all()) == 1
-        assert len(rated.rated_competitions(session)) == 1
+        assert len(rated_service.rated_competitions(session)) == 1
         names = session.scalars(select(Bot.name).where(Bot.game == GAME)).all()
     own = {house.house_name(GAME, strategy) for strategy in load_strategies(GAME)}
     assert sorted(names) == sorted(own | {"Service-1", "Service-3", "Service-5"})
@@ -93,7 +92,7 @@ def test_a_service_is_added_checked_and_moved(public: Resources, service: str) -
     with public.database.writing() as session:
         added = house.add_service(session, public, new, SECRET)
     assert added.secret == ""
-    jobs.check_bot(public, added.id)
+    bots_jobs.check_bot(public, added.id)
     assert statuses(public) == {"Rusher-2": "ACTIVE"}
     with public.database.writing() as session:
         assert house.add_service(session, public, new, SECRET).id == added.id
@@ -102,30 +101,34 @@ def test_a_service_is_added_checked_and_moved(public: Resources, service: str) -
         with public.database.writing() as session:
             house.add_service(session, public, change, secret)
         assert statuses(public) == {"Rusher-2": "PENDING"}
-        jobs.check_bot(public, added.id)
+        bots_jobs.check_bot(public, added.id)
         assert statuses(public) == {"Rusher-2": "INACTIVE"}
 
 
 def test_a_player_cannot_have_a_bot_there(public: Resources, service: str) -> None:
     clock = public.clock
     with public.database.writing() as session:
-        ada = people.register(session, clock, "ada", "ada@example.org", "x")[0]
+        ada = accounts_service.register(session, clock, "ada", "ada@example.org", "x")[0]
         secure = service.replace("http:", "https:")
-        theirs = bots.register(session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", secure))
+        theirs = bots_service.register(
+            session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", secure)
+        )
         with pytest.raises(NameTaken):
             house.add_service(session, public, NewBot(GAME, "ADA-1", service), SECRET)
-    jobs.check_bot(public, theirs.id)
+    bots_jobs.check_bot(public, theirs.id)
     assert statuses(public) == {"Ada-1": "INACTIVE"}
     with public.database.writing() as session, pytest.raises(UsernameTaken):
-        people.register(session, clock, HOUSE.upper(), "h@example.org", "x")
+        accounts_service.register(session, clock, HOUSE.upper(), "h@example.org", "x")
 
 
 def test_in_one_match_each_bot_is_asked_where_it_may_be(public: Resources, service: str) -> None:
     """A bot of the site is reached within, and one of a player at the same address is not."""
     clock = public.clock
     with public.database.writing() as session:
-        ada = people.register(session, clock, "ada", "ada@example.org", "x")[0]
-        theirs = bots.register(session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", service))
+        ada = accounts_service.register(session, clock, "ada", "ada@example.org", "x")[0]
+        theirs = bots_service.register(
+            session, clock, public.sealer, ada, NewBot(GAME, "Ada-1", service)
+        )
         ours = house.add_service(session, public, NewBot(GAME, "Rusher-2", service), SECRET)
         seats = (Seat("Ada-1", theirs.id), Seat("Rusher-2", ours.id))
         match = plan(session, clock, Plan("practice", "one", GAME, seats, {"max_turns": 3}, seed=1))

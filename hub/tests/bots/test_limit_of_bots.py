@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.verbs import MOST, NewBot
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import MOST, NewBot
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import Bot, BotKind, User
+from cw_hub.store.models import Bot, BotKind, User
 from hub.tests.conftest import StillClock
 
 
@@ -31,10 +31,10 @@ def test_of_two_who_register_the_last_bot_at_once_one_does(
         for name in names:
             with resources.database.writing() as session:
                 new = NewBot("hexagon", name, "https://example.org")
-                bots.register(session, hub_clock, resources.sealer, ann, new)
+                bots_service.register(session, hub_clock, resources.sealer, ann, new)
 
     register([f"bot-{number}" for number in range(MOST - 1)])
-    both, new_bot = Barrier(2), bots.new_bot
+    both, new_bot = Barrier(2), bots_service.new_bot
 
     def wait_for_the_other(
         session: Session, clock: StillClock, user: int, new: NewBot, kind: BotKind
@@ -43,10 +43,10 @@ def test_of_two_who_register_the_last_bot_at_once_one_does(
             both.wait(1)
         return new_bot(session, clock, user, new, kind)
 
-    monkeypatch.setattr(bots, "new_bot", wait_for_the_other)
+    monkeypatch.setattr(bots_service, "new_bot", wait_for_the_other)
     with ThreadPoolExecutor(2) as threads:
         tries = [threads.submit(register, [name]) for name in ("first", "second")]
-    refused = [one for one in tries if isinstance(one.exception(), bots.TooManyBots)]
+    refused = [one for one in tries if isinstance(one.exception(), bots_service.TooManyBots)]
     with resources.database.reading() as session:
         number = session.scalar(select(func.count()).select_from(Bot).where(Bot.user_id == ann))
     assert (number, len(refused)) == (MOST, 1)

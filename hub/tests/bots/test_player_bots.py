@@ -22,21 +22,19 @@ from cw.kits import LANGUAGES
 from cw.replays.document import parse
 from cw.replays.verify import verify
 from cw_hub.accounts import audit
-from cw_hub.bots import verbs as bots
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.checks import health as bot_health
+from cw_hub.bots import health
+from cw_hub.bots import service as bots_service
 from cw_hub.bots.pages import CLOSED
-from cw_hub.bots.verbs import NewBot
-from cw_hub.bots.views import BotView
-from cw_hub.competitions import verbs as competitions
-from cw_hub.matches import interruptions, lookup
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.practice import practise
+from cw_hub.bots.service import BotView, NewBot
+from cw_hub.competitions import service as competitions_service
+from cw_hub.matches import lookup, results
+from cw_hub.matches.challenges import practise
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.polls import Tags
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.store.tables import Bot, Match, User
+from cw_hub.site.processes import jobs_of
+from cw_hub.store.models import Bot, Match, User
 from hub.tests.campaign import ROOT
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
 from hub.tests.sites import Site, Visitor, site_on, words_of
@@ -90,22 +88,22 @@ class Owner:
     def register(self, name: str = "Swarm", game: str = "hexagon", at: str = NOBODY) -> int:
         new = NewBot(game, name, at)
         sealer = self.resources.sealer
-        return self.do(lambda s: bots.register(s, self.clock, sealer, self.id, new)).id
+        return self.do(lambda s: bots_service.register(s, self.clock, sealer, self.id, new)).id
 
     def find(self, name: str = "Swarm", game: str | None = None) -> BotView:
-        bot = self.do(lambda session: bot_views.find(session, game, name))
+        bot = self.do(lambda session: bots_service.find(session, game, name))
         assert bot is not None
         return bot
 
     def check(self, bot: int) -> BotView:
-        jobs_of(ME)[bots.CHECK](self.resources, bot)
+        jobs_of(ME)[bots_service.CHECK](self.resources, bot)
         return self.find()
 
     def practise(self, bot: int, strategy: str = "random") -> tuple[int, str]:
         return self.do(lambda session: practise(session, self.clock, bot, strategy))
 
     def retire(self, bot: int) -> bool:
-        return self.do(lambda session: bots.retire(session, self.clock, bot, "ann"))
+        return self.do(lambda session: bots_service.retire(session, self.clock, bot, "ann"))
 
 
 @pytest.fixture
@@ -117,7 +115,7 @@ def test_a_name_is_taken_once_in_a_game_in_any_case(ann: Owner) -> None:
     def register(number: int) -> bool:
         try:
             ann.register(("Swarm", "SWARM")[number % 2])
-        except bots.NameTaken:
+        except bots_service.NameTaken:
             return False
         return True
 
@@ -125,13 +123,13 @@ def test_a_name_is_taken_once_in_a_game_in_any_case(ann: Owner) -> None:
         assert list(threads.map(register, range(6))).count(True) == 1
     assert ann.register(game="code-battle")
     ann.retire(ann.find(game="hexagon").id)
-    with pytest.raises(bots.NameTaken):
+    with pytest.raises(bots_service.NameTaken):
         ann.register("swarm")
 
 
 def test_a_user_has_ten_bots_and_no_more(ann: Owner) -> None:
     ids = [ann.register(f"bot-{number}") for number in range(10)]
-    with pytest.raises(bots.TooManyBots, match="You have 10 bots"):
+    with pytest.raises(bots_service.TooManyBots, match="You have 10 bots"):
         ann.register("one-more")
     ann.retire(ids[0])
     ann.register("one-more")
@@ -139,9 +137,9 @@ def test_a_user_has_ten_bots_and_no_more(ann: Owner) -> None:
 
 def test_the_secret_lies_sealed(ann: Owner) -> None:
     new = NewBot("hexagon", "Swarm", NOBODY)
-    bot = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
+    bot = ann.do(lambda s: bots_service.register(s, ann.clock, ann.resources.sealer, ann.id, new))
     assert re.fullmatch("[0-9a-f]{64}", bot.secret)
-    target = ann.do(lambda session: bot_health.check_target(session, bot.id))
+    target = ann.do(lambda session: health.check_target(session, bot.id))
     assert target is not None
     assert bot.secret.encode() not in target.secret.data
     assert ann.resources.sealer.open(target.secret, target.secret_row).decode() == bot.secret
@@ -158,7 +156,7 @@ def test_a_bot_that_answers_as_it_should_is_active(ann: Owner) -> None:
 
 def test_a_bot_is_asked_with_its_own_secret(ann: Owner) -> None:
     new = NewBot("code-battle", "Swarm", NOBODY)
-    bot = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
+    bot = ann.do(lambda s: bots_service.register(s, ann.clock, ann.resources.sealer, ann.id, new))
     for secret, status in ((bot.secret, "ACTIVE"), ("another", "INACTIVE")):
         with served("code-battle", "swarm", secret) as address:
             new_address = update(Bot).values(endpoint=address, status="PENDING")
@@ -175,12 +173,12 @@ def test_a_bot_that_nobody_reaches_is_inactive_and_says_why(ann: Owner) -> None:
 
 def test_what_a_check_finds_too_late_is_not_written(ann: Owner) -> None:
     bot = ann.register()
-    target = ann.do(lambda session: bot_health.check_target(session, bot))
+    target = ann.do(lambda session: health.check_target(session, bot))
     assert target is not None
     fine = [{"step": "answers", "ok": True}]
 
     def note() -> bool:
-        return ann.do(lambda session: bot_health.note_check(session, ann.clock, target, fine))
+        return ann.do(lambda session: health.note_check(session, ann.clock, target, fine))
 
     ann.do(lambda session: session.execute(update(Bot).values(endpoint="http://elsewhere")))
     assert not note()
@@ -189,13 +187,13 @@ def test_what_a_check_finds_too_late_is_not_written(ann: Owner) -> None:
     assert note()
     ann.retire(bot)
     assert not note()
-    assert ann.do(lambda session: bot_health.check_target(session, bot)) is None
+    assert ann.do(lambda session: health.check_target(session, bot)) is None
 
 
 def test_a_bot_plays_one_practice_match_at_a_time(ann: Owner) -> None:
     bot = ann.register()
     match, match_id = ann.practise(bot)
-    with pytest.raises(bots.Busy, match="Try again when its match is over"):
+    with pytest.raises(bots_service.Busy, match="Try again when its match is over"):
         ann.practise(bot)
     ME.play(ann.resources, match)
     view = ann.do(lambda session: lookup.find(session, KINDS, match_id))
@@ -222,8 +220,8 @@ def test_a_retired_bot_is_gone_for_good_and_noted(ann: Owner) -> None:
     assert not ann.retire(bot)
     row = ann.do(lambda session: session.get_one(Bot, bot))
     assert (row.status, row.endpoint, row.secret) == ("RETIRED", "", None)
-    assert ann.do(lambda session: bot_views.bots_of_user(session, ann.id)) == []
-    with pytest.raises(bots.WrongStatus, match="The bot is RETIRED"):
+    assert ann.do(lambda session: bots_service.bots_of_user(session, ann.id)) == []
+    with pytest.raises(bots_service.WrongStatus, match="The bot is RETIRED"):
         ann.practise(bot)
     (noted,) = ann.do(lambda session: audit.history(session, f"bot:{row.bot_id}"))
     assert (noted.actor, noted.verb) == ("ann", "retire")
@@ -313,8 +311,8 @@ def offers_what_can_be_entered(site: Site, *, has_workshop: bool) -> None:
 
     with site.resources.database.writing() as session:
         for game, kind in (("code-battle", "daily"), ("paint", "daily"), ("end-of-codes", "daily")):
-            competition = competitions.new(session, site.clock, kind, game)
-            competitions.set_state(session, site.clock, competition.id, "running")
+            competition = competitions_service.new(session, site.clock, kind, game)
+            competitions_service.set_state(session, site.clock, competition.id, "running")
     assert offered() == ["code-battle", "hexagon"]
     if has_workshop:
         assert offered("program") == ["code-battle", "end-of-codes", "hexagon", "paint"]
@@ -325,11 +323,11 @@ def offers_what_can_be_entered(site: Site, *, has_workshop: bool) -> None:
         assert ann.open(kit).content.startswith(b"PK"), kit
     assert form.count("/games/hexagon/kit/") == len(LANGUAGES)
     with site.resources.database.writing() as session:
-        for one in competitions.everything(session):
+        for one in competitions_service.everything(session):
             if one.game in {"hexagon", "code-battle"}:
-                competitions.set_state(session, site.clock, one.id, "paused")
-        competition = competitions.new(session, site.clock, "tournament", "hexagon")
-        competitions.set_state(session, site.clock, competition.id, "running")
+                competitions_service.set_state(session, site.clock, one.id, "paused")
+        competition = competitions_service.new(session, site.clock, "tournament", "hexagon")
+        competitions_service.set_state(session, site.clock, competition.id, "running")
     assert way_to_write() == (WORKSHOP if has_workshop else "/games/hexagon/#write")
     page = ann.open("/bots/new?kind=address").text
     assert none_runs in page
@@ -467,7 +465,7 @@ def test_a_match_that_cannot_be_watched_says_why(site: Site) -> None:
 @ON_BOTH
 def test_counts_name_what_there_is(resources: Resources) -> None:
     with resources.database.reading() as session:
-        assert interruptions.counts(session) == {}
+        assert results.counts(session) == {}
 
 
 def test_rooms_are_there_without_a_game_at_the_root(site: Site) -> None:

@@ -17,25 +17,22 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw import kits
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.checks.jobs import send_waiting
+from cw_hub.bots import checks, versions
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.jobs import send_waiting
 from cw_hub.bots.programs import NO_PROGRAMS
-from cw_hub.bots.verbs import CHECK
-from cw_hub.bots.versions import lost
-from cw_hub.bots.versions import views as versions
-from cw_hub.bots.views import BotView
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import verbs as daily
+from cw_hub.bots.service import CHECK, BotView
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.rated import pairing
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.sending import PLAY, of_programs, send_due
-from cw_hub.operation.health.heartbeats import Figures, Process
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.planning import PLAY, of_programs, send_due
+from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.site.processes.upkeep import keep_in_order
-from cw_hub.store.tables import Bot, BotActivation, BotVersion, Match, MatchParticipant
+from cw_hub.site.processes import jobs_of, keep_in_order
+from cw_hub.store.models import Bot, BotActivation, BotVersion, Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.program import make_admin, program_of
 from hub.tests.sites import Site, Visitor, site_on, words_of
@@ -92,7 +89,7 @@ class Owner:
             return verb(session)
 
     def bot(self) -> BotView:
-        bot = self.read(lambda session: bot_views.find(session, "paint", "Painter"))
+        bot = self.read(lambda session: bots_service.find(session, "paint", "Painter"))
         assert bot is not None
         return bot
 
@@ -349,12 +346,12 @@ def test_a_daily_game_of_paint_is_played_by_programs_of_people(owner: Owner) -> 
     assert register(other.browser, name="Roller").status_code == 303
     owner.do_jobs()
     with resources.database.writing() as session:
-        competition = competitions.new(session, resources.clock, "daily", "paint")
-        competitions.set_state(session, resources.clock, competition.id, "running")
-        competitions.set_values(
+        competition = competitions_service.new(session, resources.clock, "daily", "paint")
+        competitions_service.set_state(session, resources.clock, competition.id, "running")
+        competitions_service.set_values(
             session, resources.clock, competition.id, {"options": {"turns": 20}}
         )
-        game = daily.begin(session, resources.clock, competition.id)
+        game = daily_service.begin(session, resources.clock, competition.id)
         row = session.scalars(select(Match.id).where(Match.match_id == game)).one()
         assert of_programs(session, [row]) == {row}
     Worker("me", 1, KINDS).play(resources, row)
@@ -381,14 +378,14 @@ def test_a_check_that_was_lost_is_sent_again_once_in_ten_minutes(owner: Owner) -
     hub, queue = owner.site.resources, owner.site.queue
     assert register(owner.browser).status_code == 303
     queue.jobs.clear()
-    lost.send_again(hub)
+    checks.send_again(hub)
     owner.site.clock.advance(601)
-    lost.send_again(hub)
+    checks.send_again(hub)
     assert queue.jobs == []
     programs = Figures(languages={"python": "3.12"})
     Process("one", "1", ("worker",), owner.site.clock(), programs).beat(hub)
-    lost.send_again(hub)
-    lost.send_again(hub)
+    checks.send_again(hub)
+    checks.send_again(hub)
     assert [(job, bot) for job, (bot,), _ in queue.jobs] == [(CHECK, owner.bot().id)]
     owner.do_jobs()
     assert owner.versions() == [(1, "ready")]

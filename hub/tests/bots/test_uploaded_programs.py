@@ -18,27 +18,24 @@ from cw.games.endings import FORFEITS
 from cw.games.registry import load_game
 from cw.replays.document import decode
 from cw.replays.verify import verify
-from cw_hub.bots.checks import health as bot_health
-from cw_hub.bots.checks import jobs
+from cw_hub.bots import health, versions
+from cw_hub.bots import jobs as bots_jobs
 from cw_hub.bots.programs import NO_PROGRAMS, object_key, placeholder, sent
-from cw_hub.bots.versions import verbs as versions
-from cw_hub.bots.versions.verbs import Upload
+from cw_hub.bots.versions import Upload
 from cw_hub.competitions.format import hosting_by
+from cw_hub.competitions.tournament import team_bots
 from cw_hub.competitions.tournament.creation import TournamentConfig
 from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.teams import bot_setup
-from cw_hub.competitions.tournament.teams import bots as team_bots
-from cw_hub.competitions.tournament.teams.bots import TeamBot
-from cw_hub.competitions.tournament.teams.enrolment import NewTeam
-from cw_hub.competitions.tournament.teams.practice import last_faults, plan_practice
-from cw_hub.matches import sending
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.competitions.tournament.team_bots import TeamBot, last_faults, plan_practice
+from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.matches import planning
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.replays import viewed_key
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.store.archives import file_at
-from cw_hub.store.tables import Battle, Competition, Match, MatchParticipant
+from cw_hub.store.models import Battle, Competition, Match, MatchParticipant
+from cw_hub.store.objects import file_at
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
 from hub.tests.evening import LADDER, Evening
 from hub.tests.ladder_hub import Tournament
@@ -95,7 +92,7 @@ class Duel:
             package = packages.package(name, data, bot.game, folder)
         versions.store(self.resources.objects, bot.bot_id, package.data, package.sha256)
         upload = Upload(package.sha256, len(package.data), "")
-        return self.do(lambda s: bot_setup.add_version(s, self.resources.clock, bot, upload))
+        return self.do(lambda s: team_bots.add_version(s, self.resources.clock, bot, upload))
 
     def faults(self, match: Match) -> dict[str, list[Any]]:
         return {seat.name: list(seat.faults) for seat in self.of.seats(match)}
@@ -170,7 +167,7 @@ def test_kit_bots_play_paint_from_the_start_of_the_host_to_the_ladder(site: Site
 
 def test_a_kit_bot_plays_a_round_of_paint_and_passes_its_check(paint: Duel) -> None:
     assert paint.upload("alpha", "kit.zip", PAINTER) == 1
-    jobs.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
+    bots_jobs.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
     assert paint.bot("alpha").health == "fine", paint.bot("alpha").checks
     paint.of.happens("start")
     assert paint.of.play(1) == 1
@@ -192,7 +189,7 @@ def test_a_new_version_plays_from_the_next_match_and_an_earlier_one_may_again(pa
     (fault, *_) = paint.do(lambda s: last_faults(s, paint.bot("alpha").id))
     assert fault.is_practice
     assert "the first" in fault.detail
-    jobs.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
+    bots_jobs.check_bot(paint.resources, paint.bot("alpha").id, hosting_of=hosting_by(FORMATS))
     assert paint.bot("alpha").health == "wrong"
     for number in (3, 0):
         with pytest.raises(UsageError, match="no such version"):
@@ -202,7 +199,7 @@ def test_a_new_version_plays_from_the_next_match_and_an_earlier_one_may_again(pa
 def use(duel: Duel, number: int) -> None:
     """Let a version of Alpha play."""
     clock = duel.resources.clock
-    duel.do(lambda session: bot_setup.use_version(session, clock, duel.bot("alpha"), number))
+    duel.do(lambda session: team_bots.use_version(session, clock, duel.bot("alpha"), number))
 
 
 def practice(duel: Duel, team: str) -> str:
@@ -263,7 +260,7 @@ def test_matches_of_programs_have_a_queue_of_their_own(paint: Duel) -> None:
     sender = Resources(**{name: getattr(paint.resources, name) for name in Resources.__slots__}
                      | {"queue": Noting()})  # fmt: skip
     paint.of.happens("start")
-    sending.send_due(sender, KINDS.sendings)
+    planning.send_due(sender, KINDS.sendings)
     assert queues == ["programs"]
     (match,) = paint.of.matches(1)
     Worker("other", 1, KINDS, runs_programs=False).play(paint.resources, match.id)
@@ -301,8 +298,8 @@ def test_a_service_that_was_a_program_is_told_no_number_of_a_version(resources: 
     duel.upload("alpha", "bot.py", b"print(1)")
     bot = duel.bot("alpha")
     sealer, clock = resources.sealer, resources.clock
-    duel.do(lambda s: bot_setup.set_url(s, clock, sealer, bot, "http://127.0.0.1:9"))
+    duel.do(lambda s: team_bots.set_url(s, clock, sealer, bot, "http://127.0.0.1:9"))
     practice(duel, "alpha")
-    assert duel.do(lambda s: bot_health.check_target(s, bot.id)) is not None
+    assert duel.do(lambda s: health.check_target(s, bot.id)) is not None
     faults = duel.do(lambda s: last_faults(s, bot.id))
     assert faults[0].kind == "startup" or "127.0.0.1" in faults[0].detail

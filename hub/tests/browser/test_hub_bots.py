@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from playwright.sync_api import Page, expect
 
-from cw_hub.accounts import users
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.accounts import administration
+from cw_hub.matches.jobs import Worker
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
+from cw_hub.site.processes import jobs_of
 from hub.tests.bots.test_player_bots import NOBODY, served
 from hub.tests.browser.test_hub_people import (
     Walk,
@@ -114,7 +114,7 @@ def test_versions_are_compared_and_the_verdict_shows_itself(walk: Walk) -> None:
     walk.be("Ann")
     resources = walk.site.resources
     with resources.database.reading() as session:
-        ann = users.find(session, "Ann").id
+        ann = administration.find(session, "Ann").id
     bot = new_bot(resources, ann)
     page = walk.open("/bot/Painter?game=paint")
     check_page(page)
@@ -142,7 +142,7 @@ def test_a_comparison_is_stopped_and_admins_see_those_that_go_on(walk: Walk) -> 
     walk.be("Ann")
     resources = walk.site.resources
     with resources.database.reading() as session:
-        ann = users.find(session, "Ann").id
+        ann = administration.find(session, "Ann").id
     new_bot(resources, ann)
     page = walk.open("/bot/Painter?game=paint")
     page.get_by_label("against").select_option("built-in walker")

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 from playwright.sync_api import expect
 
-from cw_hub.accounts import users
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.accounts import administration
+from cw_hub.matches.jobs import Worker
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests.browser.test_hub_people import (
     Walk,
     hub,  # noqa: F401 - a fixture
@@ -52,7 +52,7 @@ def be_admin(walk: Walk) -> None:  # noqa: F811
     """Go on as a player who has just registered and was made an admin."""
     walk.be("Ada")
     with walk.site.resources.database.writing() as session:
-        users.set_role(session, walk.site.clock, "Ada", "admin")
+        administration.set_role(session, walk.site.clock, "Ada", "admin")
 
 
 MINE = (

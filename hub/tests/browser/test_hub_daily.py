@@ -14,18 +14,18 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select, update
 
-from cw.games.end_of_codes.answers import PASSED, TEXTS
-from cw_hub.accounts.access import tickets
-from cw_hub.competitions import verbs as competitions
+from cw.games.end_of_codes.protocol import PASSED, TEXTS
+from cw_hub.accounts import tickets
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.daily import standings as rankings
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.competitions.daily.service import GAME
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import open_resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Bot, Match, MatchParticipant, User
+from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.bench import daily_history
 from hub.bench.hub_server import cookie_of
 from hub.tests.conftest import StillClock
@@ -80,10 +80,10 @@ def write(resources: Any, clock: StillClock) -> tuple[str, str, int]:
         mine.rank, other.rank = other.rank, mine.rank
         noon = clock() - timedelta(days=1, hours=6)
         session.execute(update(Match).where(Match.id == GAMES - 1).values(at=noon))
-        competition = competitions.named(session, f"{daily.FORMAT}/{GAME}")
+        competition = competitions_service.named(session, f"{daily_service.FORMAT}/{GAME}")
         small = {"M": 2, "MAX_HP": 2, "max_rounds": 40}
-        competitions.set_values(session, clock, competition.id, {"options": small})
-        daily.begin(session, clock, competition.id)
+        competitions_service.set_values(session, clock, competition.id, {"options": small})
+        daily_service.begin(session, clock, competition.id)
         game = session.query(Match).order_by(Match.id.desc()).first()
         assert game is not None
         return (

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cw.games.end_of_codes.answers import PASSED, TEXTS
-from cw_hub.competitions.daily.verbs import GameIsOpen
-from cw_hub.operation.environment import read_settings
+from cw.games.end_of_codes.protocol import PASSED, TEXTS
+from cw_hub.competitions.daily.service import GameIsOpen
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
+from cw_hub.operation.settings import read_settings
 from hub.tests import patience
 from hub.tests.campaign import HASTY, Role, roles, run, wait_until
 from hub.tests.daily_hub import Hub

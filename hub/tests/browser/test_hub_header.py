@@ -8,7 +8,7 @@ from typing import Final
 
 from playwright.sync_api import Page
 
-from cw.web.championship import championship_routes as championship
+from cw.web import championship
 from cw.web.settings import SiteSettings
 from hub.tests.browser.test_hub_people import hub  # noqa: F401 - a fixture
 from hub.tests.sites import Site

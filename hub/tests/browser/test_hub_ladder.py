@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from sqlalchemy import update
 
 from cw_hub.pages.polls import Tags
-from cw_hub.store.tables import Match, MatchParticipant, Round
+from cw_hub.store.models import Match, MatchParticipant, Round
 from hub.tests.browser.test_hub_people import (
     Walk,
     hub,  # noqa: F401 - a fixture

@@ -13,15 +13,15 @@ import pytest
 from playwright.sync_api import Browser, expect
 from sqlalchemy import select
 
-from cw_hub.competitions.rated import verbs as rated
+from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Bot, Match
+from cw_hub.store.models import Bot, Match
 from hub.tests import patience
 from hub.tests.bots.test_player_bots import served
 from hub.tests.browser.test_hub_bots import check_page
@@ -64,7 +64,7 @@ def slow_bot() -> Iterator[tuple[str, Event]]:
 def two_bots(resources: Resources, address: str) -> tuple[int, tuple[Seat, ...]]:
     """Let two bots of the house be rated, of which the first is at an address."""
     with resources.database.writing() as session:
-        competition = rated.begin(session, resources.clock, "hexagon", "Hexagon")
+        competition = rated_service.begin(session, resources.clock, "hexagon", "Hexagon")
         bots = session.scalars(select(Bot).where(Bot.game == "hexagon").order_by(Bot.id)).all()[:2]
         bots[0].kind, bots[0].endpoint = "url", address
         return competition, tuple(Seat(bot.name, bot.id) for bot in bots)

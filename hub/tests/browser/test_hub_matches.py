@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from cw_hub.matches import listings
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.listings import Choice
-from cw_hub.matches.playing.worker import Worker
 from cw_hub.site.formats import KINDS
 from hub.tests.browser.test_hub_bots import check_page
 from hub.tests.browser.test_hub_people import (

@@ -17,17 +17,17 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import func, select
 
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.rated import verbs as rated
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.rated import service as rated_service
 from cw_hub.competitions.tournament.creation import TournamentConfig, create
-from cw_hub.competitions.tournament.people.invitations import invite
-from cw_hub.competitions.tournament.teams.enrolment import NewTeam
-from cw_hub.operation.environment import read_settings
+from cw_hub.competitions.tournament.people import invite
+from cw_hub.competitions.tournament.teams import NewTeam
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.store.tables import Bot, Match, MatchParticipant
+from cw_hub.operation.settings import read_settings
+from cw_hub.site.processes import begin_site
+from cw_hub.store.models import Bot, Match, MatchParticipant
 from hub.tests import patience
 from hub.tests.campaign import HASTY, Role, roles, run, wait_until
 from hub.tests.sites import PASSWORD
@@ -142,20 +142,22 @@ def prepare(resources: Resources, course: Course) -> None:
     clock, game = resources.clock, course.game
     begin_site(resources)
     with resources.database.writing() as session:
-        first = competitions.named(session, "rated/code-battle")
-        competitions.set_state(session, clock, first.id, "paused")
+        first = competitions_service.named(session, "rated/code-battle")
+        competitions_service.set_state(session, clock, first.id, "paused")
         how = {"options": dict(course.options), "rest": 0}
-        rated.begin(session, clock, game, course.title, **how)
-        competition = rated.of_game(session, game)
+        rated_service.begin(session, clock, game, course.title, **how)
+        competition = rated_service.of_game(session, game)
         assert competition is not None
-        competitions.set_values(session, clock, competition.id, how)
+        competitions_service.set_values(session, clock, competition.id, how)
         # A bot that plays a rated match practises when that is over.
-        competitions.set_state(session, clock, competition.id, "paused")
-        daily.begin_site(session, clock)
-        standing = competitions.find(session, daily.FORMAT, game)
-        every_day = standing or competitions.new(session, clock, daily.FORMAT, game)
-        competitions.set_state(session, clock, every_day.id, "running")
-        competitions.set_values(session, clock, every_day.id, {"options": dict(course.options)})
+        competitions_service.set_state(session, clock, competition.id, "paused")
+        daily_service.begin_site(session, clock)
+        standing = competitions_service.find(session, daily_service.FORMAT, game)
+        every_day = standing or competitions_service.new(session, clock, daily_service.FORMAT, game)
+        competitions_service.set_state(session, clock, every_day.id, "running")
+        competitions_service.set_values(
+            session, clock, every_day.id, {"options": dict(course.options)}
+        )
 
 
 def new_tournament(resources: Resources, course: Course) -> str:

@@ -18,7 +18,7 @@ from cw.games.registry import game_entries
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import open_resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.pages.times import relative
+from cw_hub.pages.layout import relative
 from hub.tests.conftest import StillClock
 from hub.tests.sites import PASSWORD, Site, site_on
 from tests.browser.axe import SCREENS, on_each_screen

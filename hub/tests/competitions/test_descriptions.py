@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from cw.errors import UsageError
-from cw_hub.competitions import description as descriptions
-from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.tournament.creation import TournamentConfig, create
 from cw_hub.competitions.tournament.groups import NewGroup
 from hub.tests.conftest import ON_SQLITE
@@ -28,7 +27,7 @@ WORDS = """Open to **everybody** from Lyon until 1.5. at noon, e.g. you! There i
 
 
 def test_marks_become_html_and_tags_stay_text() -> None:
-    html = descriptions.as_html(WORDS)
+    html = competitions_service.as_html(WORDS)
     assert "<strong>everybody</strong>" in html
     assert '<a href="https://example.org/rules">Rules</a>' in html
     assert "&lt;script&gt;" in html
@@ -41,12 +40,12 @@ def test_marks_become_html_and_tags_stay_text() -> None:
     ["data:text/html,x", "javascript:alert(1)", "//elsewhere.org", "mailto:a@example.org", "x"],
 )
 def test_a_link_to_anything_but_a_page_is_words(target: str) -> None:
-    assert "<a " not in descriptions.as_html(f"[words]({target})")
-    assert '<a href="/games/">' in descriptions.as_html("[words](/games/)")
+    assert "<a " not in competitions_service.as_html(f"[words]({target})")
+    assert '<a href="/games/">' in competitions_service.as_html("[words](/games/)")
 
 
 def test_headings_stand_below_that_of_the_page_and_leave_out_no_level() -> None:
-    html = descriptions.as_html("### A\n\n##### B\n\n# C\n\n###### D\n")
+    html = competitions_service.as_html("### A\n\n##### B\n\n# C\n\n###### D\n")
     levels = [int(part[0]) for part in html.split("<h")[1:]]
     assert levels == [2, 3, 2, 3]
     assert all(below - above <= 1 for above, below in pairwise(levels))
@@ -63,17 +62,17 @@ def test_headings_stand_below_that_of_the_page_and_leave_out_no_level() -> None:
     ],
 )
 def test_the_first_sentence_is_plain_words(text: str, sentence: str) -> None:
-    assert descriptions.first_sentence(text) == sentence
+    assert competitions_service.first_sentence(text) == sentence
 
 
 @pytest.mark.parametrize("text", ["x" * 4001, "a\0b", "a\u202eb", "\ud800"])
 def test_what_cannot_be_kept_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="the description"):
-        descriptions.checked(text)
+        competitions_service.checked(text)
 
 
 def test_lines_of_any_system_are_kept_as_ours() -> None:
-    assert descriptions.checked(" a\r\nb\rc \n") == "a\nb\nc"
+    assert competitions_service.checked(" a\r\nb\rc \n") == "a\nb\nc"
 
 
 def add_all(site: Site) -> dict[str, str]:
@@ -85,8 +84,8 @@ def add_all(site: Site) -> dict[str, str]:
 
     for kind in ("daily", "rated", "cup"):
         settings = {"bots": "Ann,Bob"} if kind == "cup" else None
-        facts = do(competitions.new, kind, "paint", description=WORDS, settings=settings)
-        do(competitions.set_state, facts.id, "running")
+        facts = do(competitions_service.new, kind, "paint", description=WORDS, settings=settings)
+        do(competitions_service.set_state, facts.id, "running")
     for slug, groups in (("one", ["Open"]), ("two", ["Lyon", "Athens"])):
         named = [*map(NewGroup, groups)]
         do(create, TournamentConfig(slug, "paint", groups=named, description=WORDS))
@@ -112,10 +111,10 @@ def test_the_page_of_every_format_shows_it_and_its_card_the_first_sentence(site:
 @ON_SQLITE
 def test_what_stands_in_a_card_ends_no_attribute(site: Site) -> None:
     with site.resources.database.writing() as session:
-        facts = competitions.new(
+        facts = competitions_service.new(
             session, site.clock, "daily", "paint", description='"><meta http-equiv="refresh"> Hi'
         )
-        competitions.set_state(session, site.clock, facts.id, "running")
+        competitions_service.set_state(session, site.clock, facts.id, "running")
     page = site.visitor().open("/ranking?game=paint").text
     assert '<meta http-equiv="refresh"' not in page
     assert 'content="&#34;&gt;&lt;meta http-equiv=&#34;refresh&#34;&gt; Hi"' in page

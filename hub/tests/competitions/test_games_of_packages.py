@@ -11,19 +11,20 @@ from sqlalchemy import select
 
 from cw.errors import UsageError
 from cw.games.registry import GAMES
-from cw_hub.bots import verbs as bots
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.doctor import look_at_games
+from cw_hub.bots import service as bots_service
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.format import format_named
-from cw_hub.competitions.rated import entry, pairing
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.operation import upkeep
+from cw_hub.competitions.maps import look_at_games
+from cw_hub.competitions.rated import pairing
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches.jobs import Worker
+from cw_hub.operation import maintenance
 from cw_hub.operation.resources import Resources
 from cw_hub.players.players import Players
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.site.processes.ticks import tick
-from cw_hub.store.tables import Match, User
+from cw_hub.site.processes import tick
+from cw_hub.store.models import Match, User
 from hub.tests.competitions.cup.test_cups import SpringCup
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_hub import Tournament
@@ -60,8 +61,8 @@ def two_bots(resources: Resources, tron: None) -> list[int]:
             user = User(username=name, username_key=name, created_at=resources.clock())
             session.add(user)
             session.flush()
-            bot = bots.add_builtin(session, resources.clock, user.id, GAME, name, "roomy")
-            entry.enter(session, bot)
+            bot = bots_service.add_builtin(session, resources.clock, user.id, GAME, name, "roomy")
+            rated_service.enter(session, bot)
             rows.append(bot)
         return rows
 
@@ -71,10 +72,12 @@ def begun(resources: Resources, kind: str, **settings: Any) -> int:
     format_ = format_named(FORMATS, kind)
     assert format_ is not None
     with resources.database.writing() as session:
-        competition = competitions.new(session, resources.clock, kind, GAME)
-        format_.change(session, resources.clock, competition, settings, competitions.OPERATOR)
-        facts = competitions.named(session, f"{kind}/{GAME}")
-        format_.steer(session, resources.clock, facts, "running", competitions.OPERATOR)
+        competition = competitions_service.new(session, resources.clock, kind, GAME)
+        format_.change(
+            session, resources.clock, competition, settings, competitions_service.OPERATOR
+        )
+        facts = competitions_service.named(session, f"{kind}/{GAME}")
+        format_.steer(session, resources.clock, facts, "running", competitions_service.OPERATOR)
         return competition.id
 
 
@@ -86,19 +89,19 @@ def matches(resources: Resources) -> list[Match]:
 def test_a_rated_match_is_played(resources: Resources, two_bots: list[int]) -> None:
     begun(resources, "rated", options=SMALL, rest="0", formats="2")
     with resources.database.writing() as session:
-        upkeep.see_worker(session, resources.clock, "me", "1", 1)
+        maintenance.see_worker(session, resources.clock, "me", "1", 1)
         planned = pairing.plan(session, resources.clock)
     for match in matches(resources):
         ME.play(resources, match.id)
     assert [(match.state, match.game) for match in matches(resources)] == [("done", GAME)] * planned
     with resources.database.reading() as session:
-        assert competitions.named(session, f"rated/{GAME}").last_seq == planned > 0
+        assert competitions_service.named(session, f"rated/{GAME}").last_seq == planned > 0
 
 
 def test_a_daily_game_is_played(resources: Resources, two_bots: list[int]) -> None:
     competition = begun(resources, "daily", options=SMALL)
     with resources.database.writing() as session:
-        daily.begin(session, resources.clock, competition)
+        daily_service.begin(session, resources.clock, competition)
     ME.play(resources, matches(resources)[-1].id)
     assert [match.state for match in matches(resources)] == ["done"]
 
@@ -170,8 +173,8 @@ def test_settings_of_a_rated_competition_are_kept_as_what_they_mean(
     fields = {"formats": "4,2", "rest": "5.5", "matches": "100", "house_plays": "true"}
     begun(resources, "rated", **fields, same_owner="false", options=SMALL)
     with resources.database.reading() as session:
-        values = dict(competitions.named(session, f"rated/{GAME}").settings)
-    values.pop(competitions.SINCE)
+        values = dict(competitions_service.named(session, f"rated/{GAME}").settings)
+    values.pop(competitions_service.SINCE)
     assert values == {
         "formats": [2, 4],
         "rest": 5.5,

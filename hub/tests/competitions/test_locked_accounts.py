@@ -6,10 +6,10 @@ from random import Random
 
 from sqlalchemy import select
 
-from cw_hub.accounts import users
-from cw_hub.competitions.daily import entrants
+from cw_hub.accounts import administration
+from cw_hub.competitions.daily import service as daily_service
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import MatchParticipant
+from cw_hub.store.models import MatchParticipant
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import StillClock
 
@@ -24,7 +24,7 @@ def players_of(arena: Arena, matches: list[int]) -> set[str]:
 def seats_of_a_daily_game(arena: Arena) -> set[str]:
     """Return the names of the bots of people that a daily game would let play now."""
     with arena.resources.database.reading() as session:
-        rows = entrants.entrants(session, "code-battle")
+        rows = daily_service.entrants(session, "code-battle")
     return {row.seat.name for row in rows} & {"bot-0", "bot-1"}
 
 
@@ -38,7 +38,7 @@ def test_bots_of_a_locked_account_are_planned_again_once_it_is_unlocked(
     planned = arena.queued()
     assert {"bot-0", "bot-1"} <= players_of(arena, planned)
     with resources.database.writing() as session:
-        users.lock(session, hub_clock, "user0")
+        administration.lock(session, hub_clock, "user0")
     arena.plan()
     assert arena.queued() == planned
     for match in planned:
@@ -50,7 +50,7 @@ def test_bots_of_a_locked_account_are_planned_again_once_it_is_unlocked(
     assert "bot-0" not in others
     assert seats_of_a_daily_game(arena) == {"bot-1"}
     with resources.database.writing() as session:
-        users.unlock(session, hub_clock, "user0")
+        administration.unlock(session, hub_clock, "user0")
     arena.plan()
     assert "bot-0" in players_of(arena, arena.queued())
     assert seats_of_a_daily_game(arena) == {"bot-0", "bot-1"}

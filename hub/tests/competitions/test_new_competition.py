@@ -9,10 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from cw.cli import main
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.dates import Dates, dates_of
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.service import CompetitionFacts, Dates, dates_of
 from cw_hub.competitions.tournament.groups import groups_of
-from cw_hub.competitions.verbs import CompetitionFacts
 from cw_hub.operation.resources import Resources
 from hub.tests.conftest import ON_SQLITE
 
@@ -42,7 +41,7 @@ class Operator:
 
     def find(self, name: str) -> tuple[CompetitionFacts, Dates]:
         with self.resources.database.reading() as session:
-            facts = competitions.named(session, name)
+            facts = competitions_service.named(session, name)
             return facts, dates_of(session, facts.id)
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from cw_hub.bots import views as bot_views
-from cw_hub.competitions import verbs as competitions
+from cw_hub.bots import service as bots_service
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.cup.format import FORMAT as CUP
-from cw_hub.competitions.daily import verbs as daily
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.service import OPERATOR
 from cw_hub.competitions.tournament.creation import TournamentConfig
 from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.teams.enrolment import NewTeam
-from cw_hub.competitions.verbs import OPERATOR
-from cw_hub.matches.sending import of_programs
+from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.matches.planning import of_programs
 from cw_hub.players import packages
-from cw_hub.site.processes.ticks import tick
-from cw_hub.store.tables import Match, MatchParticipant
+from cw_hub.site.processes import tick
+from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.bots.test_programs_of_people import KIT, Owner, register
 from hub.tests.competitions.tournament.test_own_programs import pass_checks
 from hub.tests.conftest import ON_SQLITE
@@ -68,10 +68,12 @@ class Hub:
         """Play a cup between the two programs."""
         with self.resources.database.writing() as session:
             clock = self.site.clock
-            new = competitions.new(session, clock, "cup", "paint", slug="spring", title="Spring")
-            facts = competitions.facts_of(competitions.lock(session, new.id))
+            new = competitions_service.new(
+                session, clock, "cup", "paint", slug="spring", title="Spring"
+            )
+            facts = competitions_service.facts_of(competitions_service.lock(session, new.id))
             CUP.change(session, clock, facts, {"bots": ",".join(BOTS), "options": SHORT}, OPERATOR)
-            facts = competitions.facts_of(competitions.lock(session, new.id))
+            facts = competitions_service.facts_of(competitions_service.lock(session, new.id))
             CUP.steer(session, clock, facts, "running", OPERATOR)
         while not self.is_over("cup/spring"):
             tick(self.resources)
@@ -83,16 +85,16 @@ class Hub:
 
     def is_over(self, competition: str) -> bool:
         with self.resources.database.reading() as session:
-            return competitions.named(session, competition).state == "over"
+            return competitions_service.named(session, competition).state == "over"
 
     def daily_game(self) -> None:
         """Play a daily game."""
         with self.resources.database.writing() as session:
             clock = self.site.clock
-            of = competitions.new(session, clock, "daily", "paint")
-            competitions.set_state(session, clock, of.id, "running")
-            competitions.set_values(session, clock, of.id, {"options": {"turns": 10}})
-            daily.begin(session, clock, of.id)
+            of = competitions_service.new(session, clock, "daily", "paint")
+            competitions_service.set_state(session, clock, of.id, "running")
+            competitions_service.set_values(session, clock, of.id, {"options": {"turns": 10}})
+            daily_service.begin(session, clock, of.id)
         tick(self.resources)
         self.owners["ann"].do_jobs()
 
@@ -105,7 +107,7 @@ class Hub:
         for team, owner, bot in zip(evening.teams.values(), self.owners, BOTS, strict=True):
             assert team.log_in(owner).status_code == 303
             with self.resources.database.reading() as session:
-                view = bot_views.find(session, "paint", bot)
+                view = bots_service.find(session, "paint", bot)
             assert view is not None
             answer = team.fill(f"{MY_TEAM}/own-program", on=MY_TEAM, bot=view.bot_id)
             assert answer.status_code == 303, answer.text

@@ -9,17 +9,24 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.daily.standings import upcoming
-from cw_hub.competitions.dates import Dates, dates_of, field_text, problem_of, read_dates
 from cw_hub.competitions.format import format_named
-from cw_hub.competitions.timetable import sweep
+from cw_hub.competitions.service import (
+    OPERATOR,
+    CompetitionFacts,
+    Dates,
+    dates_of,
+    field_text,
+    problem_of,
+    read_dates,
+)
+from cw_hub.competitions.tournament import progress
 from cw_hub.competitions.tournament.creation import TournamentConfig, create
-from cw_hub.competitions.tournament.rounds import progress
-from cw_hub.competitions.verbs import OPERATOR, CompetitionFacts
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import FORMATS
-from cw_hub.store.tables import Audit, CompetitionState, Event
+from cw_hub.site.processes import sweep
+from cw_hub.store.models import Audit, CompetitionState, Event
 from hub.tests.conftest import ON_SQLITE, StillClock
 
 HOUR = timedelta(hours=1)
@@ -34,12 +41,12 @@ class Plan:
             if kind == "tournament":
                 create(session, clock, TournamentConfig("paint", "paint"))
             else:
-                competitions.new(session, clock, kind, "paint")
+                competitions_service.new(session, clock, kind, "paint")
 
     @property
     def facts(self) -> CompetitionFacts:
         with self.resources.database.reading() as session:
-            return competitions.named(session, f"{self.kind}/paint")
+            return competitions_service.named(session, f"{self.kind}/paint")
 
     def set(self, starts: float | None, ends: float | None = None) -> None:
         """Let it begin and end in so many hours."""
@@ -150,7 +157,7 @@ def test_a_cup_that_cannot_begin_is_a_draft_again_and_says_why(
     with pytest.raises(UsageError):
         plan.steer("planned")
     with resources.database.writing() as session:
-        competitions.set_state(session, hub_clock, plan.facts.id, "planned")
+        competitions_service.set_state(session, hub_clock, plan.facts.id, "planned")
     assert plan.after(2) == "draft"
     with resources.database.reading() as session:
         assert problem_of(session, plan.facts.id)

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from cw_hub.matches.cards import cards
-from cw_hub.matches.cards.cards import Cards
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.matches import cards
+from cw_hub.matches.cards import Cards
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Match, MatchParticipant
+from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.sites import Site

@@ -10,17 +10,16 @@ import pytest
 from sqlalchemy import select, update
 
 from cw.errors import UsageError
-from cw_hub.bots import verbs as bots
+from cw_hub.bots import service as bots_service
 from cw_hub.competitions.rated import ratings
-from cw_hub.matches.challenges import verbs, views
-from cw_hub.matches.challenges.turns import to_send
-from cw_hub.matches.challenges.views import ChallengeView
+from cw_hub.matches import challenges
+from cw_hub.matches.challenges import ChallengeView, to_send
 from cw_hub.matches.results import BattleResult
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.ticks import tick
-from cw_hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating
+from cw_hub.site.processes import tick
+from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, Rating
 from hub.tests.bots.test_player_bots import Owner, do_jobs, register, served
 from hub.tests.competitions.rated.test_rated import LEASE, Arena
 from hub.tests.conftest import ON_BOTH, ON_SQLITE, StillClock
@@ -57,7 +56,7 @@ class Duel:
         """Begin a challenge, of Swarm against Gopher if no others are named."""
         with self.resources.database.writing() as session:
             bots_of_it = (own or self.swarm, opponent or self.gopher)
-            return verbs.begin(session, self.clock, *bots_of_it, matches)
+            return challenges.begin(session, self.clock, *bots_of_it, matches)
 
     def sent(self) -> list[int]:
         """Send what is due; return the matches."""
@@ -67,7 +66,7 @@ class Duel:
     def find(self, challenge: str) -> ChallengeView:
         """Return a challenge as it is."""
         with self.resources.database.reading() as session:
-            view = views.find(session, KINDS, challenge)
+            view = challenges.find(session, KINDS, challenge)
         assert view is not None
         return view
 
@@ -117,8 +116,8 @@ def test_the_score_is_of_the_challenger_whatever_its_seat(duel: Duel) -> None:
     assert (view.won, view.drawn, view.lost) == (1, 1, 1)
     assert view.sentence == ("Swarm 1.5 : 1.5 Gopher: match 4 of 10 begins when both bots are free")
     with duel.resources.database.writing() as session:
-        verbs.stop(session, duel.clock, challenge)
-        verbs.stop(session, duel.clock, challenge)
+        challenges.stop(session, duel.clock, challenge)
+        challenges.stop(session, duel.clock, challenge)
     assert duel.find(challenge).sentence == "Swarm 1.5 : 1.5 Gopher after 3 of 10 matches"
     assert duel.sent() == []
 
@@ -138,7 +137,7 @@ def test_challenges_hold_a_bot_one_match_at_a_time_and_half_of_its_time(duel: Du
     duel.clock.advance(1)
     (second,) = duel.sent()
     assert second == first + 1, "who has waited longest is next"
-    with pytest.raises(bots.Busy):
+    with pytest.raises(bots_service.Busy):
         duel.bob.practise(duel.gopher)
 
 
@@ -209,7 +208,7 @@ def test_a_bot_that_plays_no_more_ends_its_challenges(duel: Duel) -> None:
     (first,) = duel.sent()
     duel.play(first, 0)
     with duel.resources.database.writing() as session:
-        bots.retire(session, duel.clock, duel.gopher, "bob")
+        bots_service.retire(session, duel.clock, duel.gopher, "bob")
     assert duel.sent() == []
     view = duel.find(challenge)
     assert [match.state for match in view.matches] == ["done", *["void"] * 9]
@@ -219,7 +218,7 @@ def test_a_bot_that_plays_no_more_ends_its_challenges(duel: Duel) -> None:
 
 def test_what_cannot_be_is_refused_with_a_sentence(duel: Duel) -> None:
     duel.begin()
-    with pytest.raises(bots.Busy, match="Swarm has a challenge that is not over"):
+    with pytest.raises(bots_service.Busy, match="Swarm has a challenge that is not over"):
         duel.begin(1)
     with pytest.raises(UsageError, match="does not play against itself"):
         duel.begin(1, duel.gopher, duel.gopher)

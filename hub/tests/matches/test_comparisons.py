@@ -7,28 +7,23 @@ from sqlalchemy import select, update
 
 from cw import kits
 from cw.errors import UsageError
-from cw_hub.accounts import people, users
-from cw_hub.bots import verbs as bots
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.verbs import Busy, NewBot
-from cw_hub.bots.versions import uploads
-from cw_hub.bots.views import BotView
-from cw_hub.clock import Clock
-from cw_hub.matches import planning
-from cw_hub.matches.comparisons import progress, verbs, views
-from cw_hub.matches.comparisons.kind import NAME
-from cw_hub.matches.comparisons.progress import AHEAD, MOST_PAIRS
-from cw_hub.matches.comparisons.verbs import Opponent
-from cw_hub.matches.comparisons.views import ComparisonView
+from cw_hub.accounts import administration
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import service as bots_service
+from cw_hub.bots import version_pages
+from cw_hub.bots.service import BotView, Busy, NewBot
+from cw_hub.context import Clock
+from cw_hub.matches import comparisons, planning
+from cw_hub.matches.comparisons import AHEAD, MOST_PAIRS, NAME, ComparisonView, Opponent
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing.worker import Worker
 from cw_hub.matches.results import BattleResult
-from cw_hub.operation.health.heartbeats import Figures, Process
+from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.operation.resources import Resources
 from cw_hub.players import packages
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import BotVersion, Comparison, Match, MatchParticipant
+from cw_hub.store.models import BotVersion, Comparison, Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
@@ -42,7 +37,7 @@ FIRST = Opponent(1)
 def painter(resources: Resources) -> BotView:
     """A bot with two versions that can play."""
     with resources.database.writing() as session:
-        user = people.register(session, resources.clock, "ann", "ann@example.org", "x")[0]
+        user = accounts_service.register(session, resources.clock, "ann", "ann@example.org", "x")[0]
     return new_bot(resources, user)
 
 
@@ -50,26 +45,28 @@ def new_bot(resources: Resources, user: int, name: str = "Painter") -> BotView:
     """Return a bot of a user with two versions that can play."""
     with resources.database.writing() as session:
         new = NewBot(game="paint", name=name, endpoint="", description="")
-        bot = bots.register(session, resources.clock, resources.sealer, user, new, is_program=True)
+        bot = bots_service.register(
+            session, resources.clock, resources.sealer, user, new, is_program=True
+        )
     for note in (b"# one", b"# two"):
         data = packages.pack({**KIT, "bot.py": KIT["bot.py"] + note})
-        package = uploads.packed("bot.zip", data, "paint")
-        uploads.save(resources, bot.id, bot.bot_id, package, "")
+        package = version_pages.packed("bot.zip", data, "paint")
+        version_pages.save(resources, bot.id, bot.bot_id, package, "")
     with resources.database.writing() as session:
         session.execute(update(BotVersion).values(state="ready"))
-        view = bot_views.find(session, "paint", name)
+        view = bots_service.find(session, "paint", name)
     assert view is not None
     return view
 
 
 def begin(resources: Resources, bot: BotView, against: Opponent = FIRST) -> int:
     with resources.database.writing() as session:
-        return verbs.begin(session, resources.clock, bot, 2, against)
+        return comparisons.begin(session, resources.clock, bot, 2, against)
 
 
 def sweep(resources: Resources) -> None:
     with resources.database.writing() as session:
-        progress.sweep(session, resources.clock)
+        comparisons.sweep(session, resources.clock)
 
 
 def waiting(resources: Resources) -> list[int]:
@@ -103,7 +100,7 @@ def end_match(resources: Resources, match: int, *ranks: tuple[int, int]) -> None
 
 def view_of(resources: Resources, bot: BotView, number: int) -> ComparisonView:
     with resources.database.reading() as session:
-        view = views.find(session, bot.id, number)
+        view = comparisons.find(session, bot.id, number)
     assert view is not None
     return view
 
@@ -192,7 +189,7 @@ def test_a_comparison_of_a_bot_that_is_retired_stops(
     number = begin(resources, painter)
     sweep(resources)
     with resources.database.writing() as session:
-        bots.retire(session, resources.clock, painter.id, "ann")
+        bots_service.retire(session, resources.clock, painter.id, "ann")
     sweep(resources)
     assert view_of(resources, painter, number).state == "stopped"
     assert waiting(resources) == []
@@ -204,7 +201,7 @@ def test_versions_play_each_other_on_the_page_of_their_owner(site: Site) -> None
     ann, bob = site.player("ann"), site.player("bob")
     resources = site.resources
     with resources.database.reading() as session:
-        bot_owner = users.find(session, "ann").id
+        bot_owner = administration.find(session, "ann").id
     bot = new_bot(resources, bot_owner)
     answer = ann.fill(
         "/bot/Painter/comparisons", on="/bot/Painter", new="2", against="1", game="paint"

@@ -9,12 +9,12 @@ from sqlalchemy import select, update
 
 from cw_hub.competitions import maps
 from cw_hub.competitions.rated import pairing
-from cw_hub.competitions.rated import verbs as rated
-from cw_hub.matches import claims
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches import results
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Bot, Match, MatchParticipant, MatchState, Rating
+from cw_hub.store.models import Bot, Match, MatchParticipant, MatchState, Rating
 from hub.tests.bots.test_player_bots import register
 from hub.tests.competitions.rated.test_rated import LEASE, Arena
 from hub.tests.conftest import StillClock
@@ -144,7 +144,7 @@ def test_no_choice_of_a_list_tells_who_plays(arena: Arena, site: Site) -> None:
 def test_a_bot_learns_nothing_with_the_id_of_its_match(arena: Arena, site: Site) -> None:
     match = planned(arena)
     with arena.resources.database.writing() as session:
-        claim = claims.claim(session, arena.clock, match.id, "worker", LEASE)
+        claim = results.claim(session, arena.clock, match.id, "worker", LEASE)
     assert claim is not None
     document = site.visitor().open(f"/api/v1/matches/{claim.wire_id}").json()
     assert {name for name, value in document.items() if value is not None and value != []} == {
@@ -177,7 +177,7 @@ def test_owners_see_no_seed_of_a_practice_match_that_waits(arena: Arena, site: S
 
 def test_a_game_without_hidden_information_names_its_players(arena: Arena, site: Site) -> None:
     with arena.resources.database.writing() as session:
-        rated.begin(session, arena.clock, "hexagon", "Hexagon", house_plays=True)
+        rated_service.begin(session, arena.clock, "hexagon", "Hexagon", house_plays=True)
         pairing.plan(session, arena.clock)
         match = session.scalars(select(Match).where(Match.game == "hexagon")).first()
         assert match is not None
@@ -192,7 +192,7 @@ def test_a_game_without_hidden_information_names_its_players(arena: Arena, site:
 
 def test_the_map_of_a_match_does_not_follow_from_those_before_it(arena: Arena) -> None:
     with arena.resources.database.reading() as session:
-        (competition,) = rated.rated_competitions(session)
+        (competition,) = rated_service.rated_competitions(session)
         table = pairing.Eligible.of(session, arena.clock, competition)
         for players, uses in table.maps.items():
             assert len(maps.longest_unused(uses or ())) == 25, players

@@ -15,7 +15,7 @@ from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import open_resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 
 
 def hub(folder: Path, *arguments: str) -> Result:

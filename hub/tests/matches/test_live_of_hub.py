@@ -11,21 +11,20 @@ from sqlalchemy import select, update
 
 from cw.arena.bots import BotSpec
 from cw.games.wire import Credit, Credits
-from cw.matches.processes import live_file
-from cw.matches.processes.live_file import MatchSoFar
+from cw.matches import live_file
+from cw.matches.live_file import MatchSoFar
 from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
-from cw_hub.bots.seats import ClaimedSeat
-from cw_hub.matches import planning
-from cw_hub.matches.live import answers, broadcast
-from cw_hub.matches.live.broadcast import Broadcast, so_far
+from cw_hub.bots.addresses import ClaimedSeat
+from cw_hub.matches import live, planning
+from cw_hub.matches.live import Broadcast, so_far
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.operation.passing_lines import LinesAway, OwnLines, PassingLines, RedisLines
 from cw_hub.operation.resources import Resources
+from cw_hub.operation.shared import LinesAway, OwnLines, PassingLines, RedisLines
 from cw_hub.players.messages import Live, Match, Message, ReplayKeys
-from cw_hub.players.spectating import Spectating
-from cw_hub.store.tables import Match as MatchRow
+from cw_hub.players.playing import Spectating
+from cw_hub.store.models import Match as MatchRow
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site
 from tests.ports import free_port
@@ -145,9 +144,9 @@ def test_a_match_is_unpacked_once_a_second_whatever_is_asked_of_it(
         numbers.append(len(lines))
         return read(lines)
 
-    monkeypatch.setattr(broadcast, "match_of", counted)
-    monkeypatch.setattr(answers, "FRESH", 600.0)
-    site.app.extensions["live_answers"] = answers.Answers()
+    monkeypatch.setattr(live, "match_of", counted)
+    monkeypatch.setattr(live, "FRESH", 600.0)
+    site.app.extensions["live_answers"] = live.Answers()
     tell(resources.lines, match)
     visitor = site.visitor()
     for number in range(8):
@@ -189,7 +188,7 @@ def test_lines_that_no_player_writes_show_nothing_and_are_not_decoded(
 ) -> None:
     """Who controls Redis can write them."""
     match = running(resources)
-    monkeypatch.setattr(broadcast, "match_of", lambda _: pytest.fail("it is decoded"))
+    monkeypatch.setattr(live, "match_of", lambda _: pytest.fail("it is decoded"))
     for line in (zlib.compress(HEAD), *lines):
         resources.lines.add(match, line)
     assert site.visitor().open(f"/match/{match}/live").status_code == 202

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import select, update
 
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.views import title_of
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.match_types import title_of
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Match, MatchParticipant
+from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.bots.test_player_bots import register
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import StillClock

@@ -18,16 +18,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.matches import claims, interruptions, planning, results, sending
-from cw_hub.matches.claims import Claim
+from cw_hub.matches import planning, results
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.results import BattleResult
+from cw_hub.matches.results import BattleResult, Claim
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
+from cw_hub.store.models import Battle, Bot, Match, MatchParticipant, User
 from cw_hub.store.sealing import Sealed
-from cw_hub.store.tables import Battle, Bot, Match, MatchParticipant, User
 from hub.tests.conftest import StillClock
 from tests.effort import amount
 
@@ -61,7 +60,7 @@ class Hub:
         return self.do(lambda session: planning.plan(session, self.clock, wanted))
 
     def claim(self, match: int, worker: str = "w") -> Claim | None:
-        return self.do(lambda session: claims.claim(session, self.clock, match, worker, LEASE))
+        return self.do(lambda session: results.claim(session, self.clock, match, worker, LEASE))
 
     def claimed(self, match: int, worker: str = "w") -> Claim:
         claim = self.claim(match, worker)
@@ -72,24 +71,22 @@ class Hub:
         return self.do(lambda session: results.finish(session, self.clock, claim, [battle()]))
 
     def progress(self, claim: Claim, turn: int = 1) -> bool:
-        return self.do(lambda s: claims.progress(s, self.clock, claim, turn, LEASE))
+        return self.do(lambda s: results.progress(s, self.clock, claim, turn, LEASE))
 
     def interrupt(self, claim: Claim) -> bool:
-        return self.do(lambda session: interruptions.interrupt(session, claim, "stopped"))
+        return self.do(lambda session: results.interrupt(session, claim, "stopped"))
 
     def trouble(self, claim: Claim) -> bool:
-        return self.do(
-            lambda session: interruptions.trouble(session, self.clock, claim, "KeyError")
-        )
+        return self.do(lambda session: results.trouble(session, self.clock, claim, "KeyError"))
 
     def reap(self) -> int:
-        return self.do(lambda session: interruptions.reap(session, self.clock))
+        return self.do(lambda session: results.reap(session, self.clock))
 
     def requeue(self) -> int:
-        return self.do(interruptions.requeue)
+        return self.do(results.requeue)
 
     def sent(self) -> list[int]:
-        return [one.id for one in self.do(lambda s: sending.to_send(s, self.clock))]
+        return [one.id for one in self.do(lambda s: planning.to_send(s, self.clock))]
 
     def row(self, match: int) -> Match:
         with self.database.reading() as session:
@@ -130,7 +127,7 @@ def test_a_message_is_sent_once_and_again_after_five_minutes(hub: Hub) -> None:
     hub.clock.advance(1)
     hub.claimed(ids[0])
     assert hub.sent() == ids[1:]
-    hub.do(sending.forget_messages)
+    hub.do(planning.forget_messages)
     assert hub.sent() == ids[1:]
 
 
@@ -252,8 +249,8 @@ def test_a_worker_gives_back_its_own_matches_alone(hub: Hub) -> None:
     mine, other = hub.plan("a"), hub.plan("b")
     hub.claimed(mine, "me")
     hub.claimed(other, "you")
-    assert hub.do(lambda s: interruptions.interrupt_all_of(s, "me", "stopped")) == 1
-    assert hub.do(lambda s: interruptions.interrupt_all_of(s, "me", "stopped")) == 0
+    assert hub.do(lambda s: results.interrupt_all_of(s, "me", "stopped")) == 1
+    assert hub.do(lambda s: results.interrupt_all_of(s, "me", "stopped")) == 0
     assert (hub.row(mine).state, hub.row(other).state) == ("interrupted", "in_progress")
 
 
@@ -273,8 +270,8 @@ def test_five_troubles_are_too_many(hub: Hub) -> None:
     assert (row.state, row.reason) == ("failed", "KeyError")
     assert hub.sent() == []
     name = row.match_id
-    assert hub.do(lambda s: interruptions.requeue_failed(s, name))
-    assert not hub.do(lambda s: interruptions.requeue_failed(s, name))
+    assert hub.do(lambda s: results.requeue_failed(s, name))
+    assert not hub.do(lambda s: results.requeue_failed(s, name))
     assert hub.claimed(match).attempt == 6
 
 
@@ -283,7 +280,7 @@ def test_a_match_is_called_off_before_it_begins_and_not_after(hub: Hub) -> None:
     hub.claimed(playing.id)
 
     def void(name: str) -> bool:
-        return hub.do(lambda s: interruptions.void(s, hub.clock, name, "a bot is no longer active"))
+        return hub.do(lambda s: results.void(s, hub.clock, name, "a bot is no longer active"))
 
     assert void(waiting.match_id)
     assert not void(waiting.match_id)
@@ -291,7 +288,7 @@ def test_a_match_is_called_off_before_it_begins_and_not_after(hub: Hub) -> None:
     assert hub.claim(waiting.id) is None
     assert hub.row(waiting.id).reason == "a bot is no longer active"
     with hub.database.reading() as session:
-        assert interruptions.counts(session) == {"void": 1, "in_progress": 1}
+        assert results.counts(session) == {"void": 1, "in_progress": 1}
 
 
 @cache

@@ -17,15 +17,14 @@ from cw.games.registry import load_game
 from cw.replays.document import parse
 from cw.replays.verify import verify
 from cw_hub.matches import objects, planning
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.objects import link_to
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing.worker import Worker
 from cw_hub.matches.replays import objects_of
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.archives import ARCHIVE, OWN_FORMAT
-from cw_hub.store.objects import PIECE, ObjectStore
-from cw_hub.store.tables import Battle, Match
+from cw_hub.store.models import Battle, Match
+from cw_hub.store.objects import ARCHIVE, OWN_FORMAT, PIECE, ObjectStore
 from hub.tests.conftest import StillClock
 from hub.tests.services import Swift
 from hub.tests.sites import Site, site_on, words_of

@@ -15,13 +15,13 @@ import redis
 from sqlalchemy import select
 
 from cw_hub.matches import planning
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
-from cw_hub.site.demo.filling import BOTS
+from cw_hub.operation.settings import read_settings
+from cw_hub.site.demo import BOTS
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Match, Worker
+from cw_hub.store.models import Match, Worker
 from hub.tests import patience
 from hub.tests.campaign import (
     HASTY,

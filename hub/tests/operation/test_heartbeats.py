@@ -10,22 +10,20 @@ import pytest
 from sqlalchemy import text
 
 from cw.errors import Failure
-from cw_hub.accounts import people
-from cw_hub.accounts.mails import outbox
-from cw_hub.accounts.mails.outbox import Claim
-from cw_hub.clock import Clock
-from cw_hub.operation import upkeep
-from cw_hub.operation.health import heartbeats, marks
-from cw_hub.operation.health.clock_check import ClockCheck
-from cw_hub.operation.health.doctor import Finding, look_at_processes
-from cw_hub.operation.health.heartbeats import Process, Role
+from cw_hub.accounts import mail as accounts_mail
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.mail import Claim
+from cw_hub.context import Clock
+from cw_hub.operation import heartbeats, maintenance
+from cw_hub.operation.doctor import ClockCheck, Finding, look_at_processes
+from cw_hub.operation.heartbeats import Process, Role
+from cw_hub.operation.maintenance import Steps, Ticker
 from cw_hub.operation.resources import Resources
-from cw_hub.operation.tick import Steps, Ticker
-from cw_hub.site.monitoring.figures import present
-from cw_hub.site.monitoring.metrics import Metrics
+from cw_hub.site.figures import present
+from cw_hub.site.monitoring import Metrics
 from cw_hub.store.database import Database
+from cw_hub.store.models import Heartbeat
 from cw_hub.store.replica import Replica
-from cw_hub.store.tables import Heartbeat
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, words_of
@@ -67,7 +65,7 @@ def test_each_role_lives_for_a_minute_after_it_was_seen(
         assert present(session, hub_clock).processes[0].figures.disk_free_bytes > 0
     hub_clock.advance(86_400)
     with resources.database.writing() as session:
-        upkeep.sweep(session, hub_clock)
+        maintenance.sweep(session, hub_clock)
         assert not session.query(Heartbeat).count()
 
 
@@ -115,12 +113,14 @@ def test_mails_that_could_not_be_sent_are_shown_and_sent_again(
     root = site.player("Root")
     make_admin(site, "Root")
     with resources.database.writing() as session:
-        user, _ = people.register(session, hub_clock, "Ada", "ada@example.org", "hash")
-        mail_id = outbox.put(session, hub_clock, "verify", user)
-        mail = outbox.claim(session, hub_clock, mail_id)
+        user, _ = accounts_service.register(session, hub_clock, "Ada", "ada@example.org", "hash")
+        mail_id = accounts_mail.put(session, hub_clock, "verify", user)
+        mail = accounts_mail.claim(session, hub_clock, mail_id)
         assert mail is not None
-        outbox.fail(session, hub_clock, replace(mail, attempt=1), "SMTPDataError")
-        outbox.end(session, hub_clock, Claim(mail_id, 1, "", "verify", user), "dead", "refused")
+        accounts_mail.fail(session, hub_clock, replace(mail, attempt=1), "SMTPDataError")
+        accounts_mail.end(
+            session, hub_clock, Claim(mail_id, 1, "", "verify", user), "dead", "refused"
+        )
     sample = Metrics(resources).registry.get_sample_value
     assert sample("cw_mails", {"state": "dead"}) == 1
     assert sample("cw_mails_failed_total") == 1
@@ -147,7 +147,7 @@ def test_the_lag_of_a_replica_is_that_of_its_last_tick(
     with closing(Replica(postgresql_url, resources.database)) as replica:
         with_replica = replace(resources, replica=replica)
         with closing(Database(postgresql_url)) as copy, copy.writing() as session:
-            marks.note(session, marks.TICK, hub_clock())
+            heartbeats.note(session, heartbeats.TICK, hub_clock())
         hub_clock.advance(30)
         tick(resources)
         assert figure(with_replica, "replica_lag_seconds") == 30

@@ -18,12 +18,11 @@ import msgspec
 import pytest
 from redis import Redis
 
-from cw_hub.operation import broker
-from cw_hub.operation.health import counts
-from cw_hub.operation.health.counts import Counts
+from cw_hub.operation import heartbeats
+from cw_hub.operation import queue as operation_queue
+from cw_hub.operation.heartbeats import Counts
 from cw_hub.operation.queue import CeleryQueue, JobTaker
-from cw_hub.operation.resources import Resources
-from cw_hub.operation.threads import Threads
+from cw_hub.operation.resources import Resources, Threads
 from cw_hub.store.database import Database
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.patience import PROGRAM
@@ -97,18 +96,18 @@ HOSTILE = {
 
 
 def test_what_the_hub_sends_is_read() -> None:
-    assert broker.read(message())["body"] == message()["body"]
+    assert operation_queue.read(message())["body"] == message()["body"]
 
 
 def test_no_other_header_is_passed_on_to_celery() -> None:
-    headers = broker.read(message(headers=HOSTILE | {"request_id": "abc"}))["headers"]
+    headers = operation_queue.read(message(headers=HOSTILE | {"request_id": "abc"}))["headers"]
     assert {name for name, value in headers.items() if value} == {"task", "id", "request_id"}
 
 
 @pytest.mark.parametrize("payload", UNREADABLE)
 def test_what_the_hub_does_not_send_is_no_message(payload: Any) -> None:
     with pytest.raises((ValueError, RecursionError)) as refused:
-        broker.read(payload)
+        operation_queue.read(payload)
     assert isinstance(refused.value, (msgspec.DecodeError, ValueError, RecursionError))
 
 
@@ -118,15 +117,15 @@ def test_counts_are_written_down_once_and_kept_while_the_database_is_away(
 ) -> None:
     mine, others = Counts(), Counts()
     for one in (mine, mine, others):
-        one.add(counts.UNREADABLE)
+        one.add(heartbeats.UNREADABLE)
     away = replace_engine(resources)
     with pytest.raises(RuntimeError, match="away"):
         mine.write(away)
     for one in (mine, others, mine):
         one.write(resources.database)
     with resources.database.reading() as session:
-        assert counts.totals(session)[counts.UNREADABLE] == 3
-        assert counts.totals(session)[counts.ENDED] == 0
+        assert heartbeats.totals(session)[heartbeats.UNREADABLE] == 3
+        assert heartbeats.totals(session)[heartbeats.ENDED] == 0
 
 
 def replace_engine(resources: Resources) -> Any:
@@ -181,7 +180,7 @@ def test_messages_of_strangers_are_dropped_and_counted_and_the_next_ones_are_rea
     def unreadable() -> int:
         taker.counts.write(hub_resources.database)
         with hub_resources.database.reading() as session:
-            return counts.totals(session)[counts.UNREADABLE]
+            return heartbeats.totals(session)[heartbeats.UNREADABLE]
 
     # A message is counted after it has left the queue.
     until(lambda: unreadable() >= len(BYTES) + 3)
@@ -239,7 +238,7 @@ def test_a_process_that_can_take_no_more_messages_ends(
             process.kill()
         with database.reading() as session:
             # Of several threads that meet the same, each may be counted before the process ends.
-            assert counts.totals(session)[counts.ENDED] >= 1
+            assert heartbeats.totals(session)[heartbeats.ENDED] >= 1
     assert process.returncode == 1
     assert "cannot be read is dropped" in log
     assert "this process exits" in log

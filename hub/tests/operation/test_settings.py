@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw_hub.matches.playing.attempt import RENEWED
-from cw_hub.operation.environment import SECRETS, declared, read_settings, setting_rows, variable
-from cw_hub.operation.settings import HubSettings
+from cw_hub.matches.jobs import RENEWED
+from cw_hub.operation.settings import (
+    SECRETS,
+    HubSettings,
+    declared,
+    read_settings,
+    setting_rows,
+    variable,
+)
 
 KEY = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 

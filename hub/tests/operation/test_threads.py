@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
-from cw_hub.operation import threads as module
-from cw_hub.operation.threads import Threads
+from cw_hub.operation import resources
+from cw_hub.operation.resources import Threads
 
 
 class Process:
@@ -38,7 +38,7 @@ def test_threads_of_a_process_that_is_told_to_end_may_end() -> None:
 
 
 def test_last_words_that_take_too_long_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LAST_WORDS", 0.01)
+    monkeypatch.setattr(resources, "LAST_WORDS", 0.01)
     process, never = Process(), Event()
     process.threads.last_words = never.wait
     process.threads.leave(0)

@@ -12,19 +12,19 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from cw.errors import Failure
-from cw_hub.clock import utc_now
-from cw_hub.matches import claims, interruptions, planning, sending
+from cw_hub.context import utc_now
+from cw_hub.matches import planning, results
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.operation.health import marks
-from cw_hub.operation.health.clock_check import ClockCheck
+from cw_hub.operation import heartbeats
+from cw_hub.operation.doctor import ClockCheck
+from cw_hub.operation.maintenance import Steps, Ticker
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.operation.tick import Steps, Ticker
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.site.processes.ticks import steps_of
-from cw_hub.store.tables import MatchState
+from cw_hub.site.processes import steps_of
+from cw_hub.store.models import MatchState
 from hub.tests.conftest import ON_SQLITE, StillClock
 from tests.fixtures import FakeClock
 
@@ -59,7 +59,7 @@ def test_a_step_that_fails_keeps_no_other_from_being_done(
     assert done == ["first", "last"]
     assert "a setting is text" in caplog.text
     with resources.database.reading() as session:
-        assert marks.TICK not in marks.moments(session)
+        assert heartbeats.TICK not in heartbeats.moments(session)
 
 
 def planned(resources: Resources) -> int:
@@ -70,7 +70,7 @@ def planned(resources: Resources) -> int:
 
 def counted(resources: Resources) -> dict[MatchState, int]:
     with resources.database.reading() as session:
-        return interruptions.counts(session)
+        return results.counts(session)
 
 
 @pytest.mark.thorough
@@ -105,7 +105,7 @@ def test_nothing_is_claimed_or_ticks_by_a_wrong_clock(
     hub = replace(shared, clock=lambda: utc_now() + timedelta(seconds=wrong[0]))
     Ticker(steps_of(FORMATS), clock).tick(hub)
     with shared.database.reading() as session:
-        assert len(sending.to_send(session, shared.clock)) == 1
+        assert len(planning.to_send(session, shared.clock)) == 1
 
     def wait(_: float) -> None:
         assert counted(shared) == {"queued": 1}
@@ -125,11 +125,11 @@ def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
     lease = timedelta(seconds=resources.settings.lease)
     match, ticker = planned(resources), Ticker(steps_of(FORMATS), clock)
     with resources.database.writing() as session:
-        claim = claims.claim(session, hub_clock, match, "me", lease)
+        claim = results.claim(session, hub_clock, match, "me", lease)
     assert claim is not None
     monkeypatch.setattr(ClockCheck, "is_right", lambda *_: True)
     with monkeypatch.context() as outage:
-        outage.setattr(interruptions, "requeue", lambda _: raise_away())
+        outage.setattr(results, "requeue", lambda _: raise_away())
         with pytest.raises(OperationalError):
             ticker.tick(resources)
     hub_clock.advance(lease.total_seconds() + 1)
@@ -137,7 +137,7 @@ def test_leases_that_ended_in_an_outage_may_be_renewed_after_it(
     ticker.tick(resources)
     assert counted(resources) == {"in_progress": 1}
     with resources.database.writing() as session:
-        assert claims.progress(session, hub_clock, claim, 1, lease)
+        assert results.progress(session, hub_clock, claim, 1, lease)
     hub_clock.advance(lease.total_seconds() + 1)
     clock.advance(1)
     ticker.tick(resources)

@@ -10,23 +10,21 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw_hub.bots.checks import health
+from cw_hub.bots import health
 from cw_hub.bots.programs import sandbox_of
 from cw_hub.competitions.format import hosting_by
 from cw_hub.competitions.tournament.creation import TournamentConfig
 from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.rounds.progress import claimed
-from cw_hub.competitions.tournament.teams.enrolment import NewTeam
-from cw_hub.matches.claims import Claim
-from cw_hub.matches.playing.specs import spec_of
-from cw_hub.operation import trust
-from cw_hub.operation.environment import read_settings
+from cw_hub.competitions.tournament.progress import claimed
+from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.matches.jobs import spec_of
+from cw_hub.matches.results import Claim
+from cw_hub.operation import settings as operation_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.operation.settings import HubSettings
-from cw_hub.operation.trust import problem_of_trust
+from cw_hub.operation.settings import HubSettings, problem_of_trust, read_settings
 from cw_hub.site.formats import FORMATS
-from cw_hub.store.tables import Bot, Competition
+from cw_hub.store.models import Bot, Competition
 from hub.tests.evening import HOST, Evening
 from hub.tests.ladder_hub import Tournament
 from hub.tests.sites import Site
@@ -40,7 +38,7 @@ SHARED = {
 LOOKING = f"""
 import ctypes, os, subprocess, sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from cw_hub.operation.trust import hide_process
+from cw_hub.operation.settings import hide_process
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
@@ -118,7 +116,7 @@ def test_no_program_is_trusted_where_it_could_read_a_key(tmp_path: Path) -> None
 
 
 def test_other_systems_hide_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trust, "IS_LINUX", False)
+    monkeypatch.setattr(operation_settings, "IS_LINUX", False)
     assert "only Linux" in str(problem_of_trust(tmp_path, is_root=False))
 
 

@@ -10,17 +10,17 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts.pictures.avatars import key_of
-from cw_hub.clock import utc_now
-from cw_hub.competitions import verbs as competitions
+from cw_hub.accounts.avatars import key_of
+from cw_hub.competitions import service as competitions_service
+from cw_hub.context import utc_now
 from cw_hub.matches import lookup
 from cw_hub.matches.replays import STRONGEST, objects_of, replay_key
-from cw_hub.operation.health import counts
+from cw_hub.operation import heartbeats
+from cw_hub.operation.maintenance import Daily
 from cw_hub.operation.resources import Resources
-from cw_hub.operation.upkeep_job import Daily
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.upkeep import keep_in_order
-from cw_hub.store.tables import Battle, Competition, Match, MatchParticipant, User
+from cw_hub.site.processes import keep_in_order
+from cw_hub.store.models import Battle, Competition, Match, MatchParticipant, User
 from hub.tests.conftest import StillClock
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
@@ -169,19 +169,19 @@ def test_what_replays_take_is_summed_once_a_day(resources: Resources) -> None:
             last = session.scalars(select(Battle).order_by(Battle.match_id.desc())).first()
             assert last is not None
             last.bytes = size
-        assert counts.value_of(session, counts.REPLAY_BYTES) is None
+        assert heartbeats.value_of(session, heartbeats.REPLAY_BYTES) is None
     keep_in_order(resources)
     keep_in_order(resources)
     with resources.database.reading() as session:
-        assert counts.value_of(session, counts.REPLAY_BYTES) == 1234
+        assert heartbeats.value_of(session, heartbeats.REPLAY_BYTES) == 1234
 
 
 def test_pictures_of_nobody_go(resources: Resources) -> None:
     with resources.database.writing() as session:
         for name in ("shown", "alike"):
             session.add(User(username=name, username_key=name, avatar="a" * 64, created_at=NOW))
-        cup = competitions.new(session, lambda: NOW, "cup", "paint")
-        competitions.set_picture(session, lambda: NOW, cup.id, "c" * 64)
+        cup = competitions_service.new(session, lambda: NOW, "cup", "paint")
+        competitions_service.set_picture(session, lambda: NOW, cup.id, "c" * 64)
     for digest in ("a" * 64, "b" * 64, "c" * 64):
         resources.objects.put_new(key_of(digest), b"")
     keep_in_order(replace(resources, clock=lambda: utc_now() + timedelta(days=3)))

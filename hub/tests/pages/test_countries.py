@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from cw_hub.assets import asset
-from cw_hub.pages.countries import COUNTRIES, FLAGS, sort_key
+from cw_hub.pages.layout import COUNTRIES, FLAGS, sort_key
 
 
 def test_they_have_common_names_in_alphabetical_order() -> None:

@@ -10,8 +10,7 @@ import pytest
 from cw.assets import asset as arena_asset
 from cw.errors import Failure
 from cw_hub.assets import asset
-from cw_hub.pages.files import STATIC
-from cw_hub.pages.modules import one_module
+from cw_hub.pages.files import STATIC, one_module
 
 SCRIPT = re.compile(r"""type="module" src="\{\{ url_for\('static', filename='([^']+)'""")
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from cw.errors import UsageError
 from cw_hub.accounts import github
-from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.tournament.groups import NewGroup, add_group
-from cw_hub.competitions.tournament.teams.enrolment import NewTeam, add_teams
+from cw_hub.competitions.tournament.teams import NewTeam, add_teams
 from cw_hub.operation.resources import Resources
-from cw_hub.pages.names import clean_name, is_visible, natural_order
+from cw_hub.pages.forms import clean_name, is_visible, natural_order
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.ladder_rows import Rows
 from hub.tests.sites import PASSWORD, Site, site_on
@@ -118,7 +118,7 @@ def as_group(site: Site, name: str) -> str:
 
 def as_competition(site: Site, name: str) -> str:
     def make(session: object) -> object:
-        return competitions.new(session, site.clock, "rated", "hexagon", title=name)  # type: ignore[arg-type]
+        return competitions_service.new(session, site.clock, "rated", "hexagon", title=name)  # type: ignore[arg-type]
 
     return refusal(site, make)
 

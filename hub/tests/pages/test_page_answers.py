@@ -103,7 +103,7 @@ def test_the_log_says_why_a_page_cannot_be_had(
 
 def test_a_store_that_is_away_is_said_to_be(site: Site) -> None:
     ada = site.player("Ada")
-    with patch("cw_hub.accounts.access.tickets.find_holder", side_effect=AWAY):
+    with patch("cw_hub.accounts.tickets.find_holder", side_effect=AWAY):
         for path in ("/ranking", "/settings"):
             page = ada.open(path)
             assert (page.status_code, page.headers["Retry-After"]) == (503, "10")

@@ -12,7 +12,7 @@ from sqlalchemy import event, select, update
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.pages.polls import MOST, Tags
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests.bots.test_player_bots import do_jobs, register
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site, Visitor, site_on

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.store.tables import Mail
+from cw_hub.store.models import Mail
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.sites import Site, site_on, words_of
 

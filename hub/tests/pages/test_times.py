@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cw_hub.pages.times import machine_time, relative, time_element
+from cw_hub.pages.layout import machine_time, relative, time_element
 
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
 VECTORS = json.loads(Path(__file__).with_name("times.json").read_text(encoding="utf-8"))

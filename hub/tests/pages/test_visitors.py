@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import update
 
-from cw_hub.pages.visitors import LONGEST, OVERHEAD, ShownPage, ShownPages
-from cw_hub.store.tables import Competition
+from cw_hub.pages.polls import LONGEST, OVERHEAD, ShownPage, ShownPages
+from cw_hub.store.models import Competition
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.pages.test_polls import statements
 from hub.tests.sites import Site, words_of

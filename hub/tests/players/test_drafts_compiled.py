@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from cw.matches.spec import Isolation
-from cw.workshop.building import BuildFailed
-from cw.workshop.folder import BotFolder
-from cw.workshop.project import Project
-from cw_hub.bots.workshop.builds import Programs
-from cw_hub.players import compiling
-from cw_hub.players.compiling import Build
+from cw.workshop.project import BotFolder, Project
+from cw.workshop.runs import BuildFailed
+from cw_hub.bots.workshop_tasks import Programs
+from cw_hub.players import programs as players_programs
 from cw_hub.players.drafts import SandboxBuilder
 from cw_hub.players.messages import Built, Message
 from cw_hub.players.packages import UnfitUpload
+from cw_hub.players.programs import Build
 
 
 def test_a_draft_is_compiled_once_for_each_of_its_states(
@@ -30,7 +29,7 @@ def test_a_draft_is_compiled_once_for_each_of_its_states(
             raise UnfitUpload("It could not be built: no.\nbot.c:1: error")
         return Build(b"program", "")
 
-    monkeypatch.setattr(compiling, "compiled", compile_one)
+    monkeypatch.setattr(players_programs, "compiled", compile_one)
     programs = Programs()
 
     def build(name: str, digest: str) -> Path:

@@ -20,10 +20,10 @@ from cw.arena.processes import PROC
 from cw.errors import UsageError
 from cw.games.wire import Credit, Credits
 from cw.matches.spec import Isolation, MatchSpec
-from cw_hub.players import connections, messages, players, reading
-from cw_hub.players.connections import Child, PlayersAway
+from cw_hub.players import messages, players, reading
+from cw_hub.players import players as players_players
 from cw_hub.players.messages import Match, Played, ReplayKeys
-from cw_hub.players.players import PlayerGone, Players
+from cw_hub.players.players import Child, PlayerGone, Players, PlayersAway
 
 NEEDS_PROC = pytest.mark.skipif(not PROC.is_dir(), reason="this system has no /proc")
 
@@ -102,7 +102,7 @@ def test_a_player_knows_no_setting_and_no_key(
     environment = (PROC / str(own.process().pid) / "environ").read_bytes()
     assert b"of the hub" not in environment
     names = {entry.partition(b"=")[0].decode() for entry in environment.split(b"\0") if entry}
-    assert names <= connections.KEPT
+    assert names <= players_players.KEPT
 
 
 def test_a_player_imports_no_database_and_no_store() -> None:
@@ -128,7 +128,7 @@ def test_a_player_that_is_silent_is_ended(
     own: Started, endless: Match, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(players, "LOOKS", 0.1)
-    monkeypatch.setattr(connections, "GRACE", 0.1)
+    monkeypatch.setattr(players_players, "GRACE", 0.1)
     with own.play(endless) as play:
         messages = iter(play)
         next(messages)

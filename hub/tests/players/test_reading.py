@@ -13,7 +13,7 @@ import pytest
 from cw.arena.bots import BotSpec
 from cw.games.wire import Credits
 from cw.matches.spec import Isolation, MatchSpec
-from cw_hub.players import pieces, players, reading
+from cw_hub.players import drafts, players, reading
 from cw_hub.players.messages import Alive, Check, Draft, Live, Match, News, Piece, ReplayKeys, Turn
 from cw_hub.players.players import Distrusted, Players
 from cw_hub.players.reading import Allowance, Excess
@@ -151,4 +151,4 @@ def test_a_player_that_is_only_alive_is_ended(
     "data", [b"", b"1", b"[1]", b"[{}]", b'[{"turn": "1"}]', b"\xff", b"[" * 10**6]
 )
 def test_a_piece_that_no_player_writes_tells_of_no_turn(data: bytes) -> None:
-    assert pieces.turn_in(pieces.packed(data), 1) == pieces.turn_in(None, 1)
+    assert drafts.turn_in(drafts.packed(data), 1) == drafts.turn_in(None, 1)

@@ -10,18 +10,16 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import event, select, update
 
-from cw_hub.accounts import users
-from cw_hub.accounts.mails import outbox
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.verbs import CHECK, NewBot
-from cw_hub.competitions import verbs as competitions
-from cw_hub.operation.health import counts
-from cw_hub.operation.health.heartbeats import Beat, Figures
-from cw_hub.site.admin.lists import PER_PAGE
-from cw_hub.site.admin.log import words_of as words_of_detail
-from cw_hub.site.admin.overview import Service, Slow, problems
-from cw_hub.site.monitoring.figures import Present
-from cw_hub.store.tables import Bot, CompetitionHost, Match
+from cw_hub.accounts import administration, mail
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import CHECK, NewBot
+from cw_hub.competitions import service as competitions_service
+from cw_hub.operation import heartbeats
+from cw_hub.operation.heartbeats import Beat, Figures
+from cw_hub.site.admin.overview import PER_PAGE, Service, Slow, problems
+from cw_hub.site.admin.overview import words_of as words_of_detail
+from cw_hub.site.figures import Present
+from cw_hub.store.models import Bot, CompetitionHost, Match
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
@@ -43,14 +41,14 @@ def new_bot(site: Site, name: str, owner: str = "Root") -> str:
     """Register a bot of Paint at an address; return its name outside of the database."""
     hub = site.resources
     with hub.database.writing() as session:
-        user_id = users.find(session, owner).id
+        user_id = administration.find(session, owner).id
         new = NewBot("paint", name, f"http://127.0.0.1:9/{name}")
-        return bots.register(session, hub.clock, hub.sealer, user_id, new).bot_id
+        return bots_service.register(session, hub.clock, hub.sealer, user_id, new).bot_id
 
 
 def new_competition(site: Site, slug: str) -> int:
     with site.resources.database.writing() as session:
-        return competitions.new(session, site.clock, "rated", "paint", slug=slug).id
+        return competitions_service.new(session, site.clock, "rated", "paint", slug=slug).id
 
 
 def new_match(site: Site, name: str, state: str, at: datetime) -> None:
@@ -167,7 +165,7 @@ def test_the_page_of_matches_reads_the_table_of_replays_not_at_all(
 ) -> None:
     root.open("/admin/matches")
     with site.resources.database.writing() as session:
-        counts.put(session, counts.REPLAY_BYTES, 3 * 1024 * 1024)
+        heartbeats.put(session, heartbeats.REPLAY_BYTES, 3 * 1024 * 1024)
     with counted(site) as statements:
         assert "3.0 MiB" in words_of(root.open("/admin/matches"))
     assert [one for one in statements if "battles" in one] == []
@@ -192,9 +190,9 @@ def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
     site.player("Hetty")
     row = new_competition(site, "spring")
     with site.resources.database.writing() as session:
-        hetty = users.find(session, "Hetty").id
+        hetty = administration.find(session, "Hetty").id
         session.add(CompetitionHost(competition_id=row, user_id=hetty, added_at=site.clock()))
-        competitions.set_state(session, site.clock, row, "running")
+        competitions_service.set_state(session, site.clock, row, "running")
     assert " 0 1 paint rated " in words_of(root.open("/admin/people?q=hetty"))
     at, list_ = "/admin/rated/spring", "/admin/competitions"
     assert "rated/spring running Hetty 0" in words_of(root.open(list_))
@@ -210,15 +208,15 @@ def test_competitions_name_their_hosts_and_are_paused_once_that_is_confirmed(
 
 def test_tournaments_are_led_on_pages_of_their_own(site: Site, root: Visitor) -> None:
     with site.resources.database.writing() as session:
-        row = competitions.new(session, site.clock, "tournament", "paint", slug="duel").id
-        competitions.set_state(session, site.clock, row, "running")
+        row = competitions_service.new(session, site.clock, "tournament", "paint", slug="duel").id
+        competitions_service.set_state(session, site.clock, row, "running")
     page = root.open("/admin/competitions")
     assert "/t/duel/host/people#hosts-title" in page.text
     assert "/admin/tournament/duel/pause" not in page.text
     answer = root.fill("/admin/tournament/duel/pause", "/admin/people", sure="yes")
     assert answer.headers["Location"] == "/t/duel/host"
     with site.resources.database.reading() as session:
-        duel = competitions.find(session, "tournament", "duel")
+        duel = competitions_service.find(session, "tournament", "duel")
     assert duel is not None
     assert duel.state == "running"
 
@@ -301,8 +299,8 @@ def test_failed_matches_are_played_again_and_waiting_ones_called_off(
 def test_mails_are_found_by_a_part_of_a_name_or_a_whole_address(site: Site, root: Visitor) -> None:
     site.player("Ann")
     with site.resources.database.writing() as session:
-        ann = users.find(session, "Ann").id
-        outbox.put(session, site.clock, "email", ann, email="new@example.org")
+        ann = administration.find(session, "Ann").id
+        mail.put(session, site.clock, "email", ann, email="new@example.org")
     list_ = "/admin/mails"
     assert "Ann confirm another address waits" in words_of(root.open(f"{list_}?to=NN"))
     assert "Root" not in words_of(root.open(f"{list_}?to=NN")).partition(" To ")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from cw_hub.store.tables import User
+from cw_hub.store.models import User
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of

@@ -11,15 +11,15 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from cw_hub.api.problems import CODES
-from cw_hub.bots import verbs as bots
-from cw_hub.competitions import verbs as competitions
-from cw_hub.matches import sending
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.api import CODES
+from cw_hub.bots import service as bots_service
+from cw_hub.competitions import service as competitions_service
+from cw_hub.matches import planning
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.api.description import describe, operations_of
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests.bots.test_player_bots import NOBODY
 from hub.tests.competitions.daily.test_daily_pages import play_game
 from hub.tests.competitions.rated.test_rated import Arena
@@ -78,8 +78,8 @@ def test_each_answer_is_what_the_description_says(played: Arena, site: Site) -> 
     duel(site.resources.database, site.clock).event("start", -5)
     play_game(site, 3)
     with site.resources.database.writing() as session:
-        cup = competitions.new(session, site.clock, "cup", "hexagon", slug="spring")
-        competitions.set_state(session, site.clock, cup.id, "running")
+        cup = competitions_service.new(session, site.clock, "cup", "hexagon", slug="spring")
+        competitions_service.set_state(session, site.clock, cup.id, "running")
     visitor = Program(site)
     names = names_of(visitor) | {"match_id": really_played(played)}
     public = [one for one in OPERATIONS if one.method == "GET" and not one.needs_token]
@@ -246,21 +246,21 @@ def test_a_bot_lives_by_the_api_alone(arena: Arena, site: Site) -> None:
         "failed": None,
         "matches": [],
     }
-    assert [job for job, *_ in site.queue.jobs] == [bots.CHECK]
+    assert [job for job, *_ in site.queue.jobs] == [bots_service.CHECK]
     changed = ann.do(at, {"description": "swarms still"}, "PATCH").json()
     assert (changed["description"], changed["own"]["endpoint"]) == ("swarms still", NOBODY)
     assert len(site.queue.jobs) == 1
     changed = ann.do(at, {"endpoint": f"{NOBODY}/new"}, "PATCH").json()
     assert (changed["description"], changed["own"]["endpoint"]) == ("swarms still", f"{NOBODY}/new")
     assert ann.do(f"{at}/check").status_code == 202
-    assert [job for job, *_ in site.queue.jobs] == [bots.CHECK] * 3
+    assert [job for job, *_ in site.queue.jobs] == [bots_service.CHECK] * 3
     rotated = ann.do(f"{at}/rotate")
     assert rotated.json()["shared_secret"] != answer.json()["shared_secret"]
     assert "rotate" in {line["verb"] for line in rotated.json()["bot"]["own"]["history"]}
     match = ann.do(f"{at}/test-match", {"opponent": "random"})
     assert match.status_code == 201
     assert [seat["name"] for seat in match.json()["match"]["seats"]] == ["random", "Swarm"]
-    assert site.queue.jobs[-1][0] == sending.PLAY
+    assert site.queue.jobs[-1][0] == planning.PLAY
     busy = ann.do(f"{at}/test-match", {"opponent": "random"})
     assert (busy.status_code, busy.json()["error"]) == (409, "conflict")
     assert busy.json()["message"] == "Your bot is playing. Try again when its match is over."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions import service as competitions_service
 from hub.tests.competitions.daily.test_daily_pages import play_game
 from hub.tests.competitions.tournament.ladder_pages import first_round
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
@@ -95,11 +95,11 @@ def test_competitions_are_listed_but_for_drafts(site: Site) -> None:
     program, hub = Program(site), site.resources
     with hub.database.writing() as session:
         rows = {
-            state: competitions.new(session, site.clock, "rated", "paint", slug=state).id
+            state: competitions_service.new(session, site.clock, "rated", "paint", slug=state).id
             for state in ("draft", "running", "over")
         }
-        competitions.set_state(session, site.clock, rows["running"], "running")
-        competitions.set_state(session, site.clock, rows["over"], "over")
+        competitions_service.set_state(session, site.clock, rows["running"], "running")
+        competitions_service.set_state(session, site.clock, rows["over"], "over")
     listed = program.everything("/competitions", limit=1)
     assert [one["slug"] for one in listed] == ["over", "running"]
     assert program.read("/competitions", state="over")["items"] == listed[:1]

@@ -10,12 +10,12 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select, update
 
 from cw.cli import main
-from cw_hub.accounts import audit, people, users
-from cw_hub.accounts.access import tokens
-from cw_hub.bots.checks import asking
+from cw_hub.accounts import administration, audit, tickets
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import checks
 from cw_hub.site.api.description import operations_of
 from cw_hub.site.formats import FORMATS
-from cw_hub.store.tables import Bot, Match, Ticket
+from cw_hub.store.models import Bot, Match, Ticket
 from hub.tests.program import Program, make_admin, new_token, program_of
 from hub.tests.site.test_api import SWARM, registered
 from hub.tests.sites import PASSWORD, Site
@@ -120,7 +120,7 @@ def test_a_token_without_the_role_is_no_admin(site: Site) -> None:
     root = program_of(site, "Root", "admin")
     assert status_of(root, "suspend_bot") == 415
     with site.resources.database.writing() as session:
-        users.set_role(session, site.clock, "Root", "player")
+        administration.set_role(session, site.clock, "Root", "player")
     assert status_of(root, "suspend_bot") == 403
 
 
@@ -144,27 +144,27 @@ def test_what_is_no_token_is_refused_everywhere(site: Site) -> None:
 
 def revoke(site: Site) -> None:
     with site.resources.database.writing() as session:
-        user_id = users.find(session, "Ann").id
-        digest = tokens.of_user(session, site.clock, user_id)[0].digest
-        assert tokens.revoke(session, site.clock, user_id, digest, "Ann")
-        assert not tokens.revoke(session, site.clock, user_id, digest, "Ann")
+        user_id = administration.find(session, "Ann").id
+        digest = tickets.of_user(session, site.clock, user_id)[0].digest
+        assert tickets.revoke_token(session, site.clock, user_id, digest, "Ann")
+        assert not tickets.revoke_token(session, site.clock, user_id, digest, "Ann")
 
 
 def lock_for_a_while(site: Site) -> None:
     with site.resources.database.writing() as session:
-        users.lock(session, site.clock, "Ann")
-        users.unlock(session, site.clock, "Ann")
+        administration.lock(session, site.clock, "Ann")
+        administration.unlock(session, site.clock, "Ann")
 
 
 def delete(site: Site) -> None:
     with site.resources.database.writing() as session:
-        users.delete(session, site.clock, "Ann")
+        administration.delete(session, site.clock, "Ann")
 
 
 def reset(site: Site) -> None:
     with site.resources.database.writing() as session:
-        link = users.reset_link(session, site.clock, "Ann")
-        people.reset_password(session, site.clock, link, "hash")
+        link = administration.reset_link(session, site.clock, "Ann")
+        accounts_service.reset_password(session, site.clock, link, "hash")
 
 
 @pytest.mark.parametrize(
@@ -257,9 +257,9 @@ def test_a_token_is_refused_with_a_word_at_its_field(site: Site) -> None:
         assert refused.status_code == 422, words
         assert words in refused.text
     with site.resources.database.writing() as session:
-        new = tokens.NewToken("ci", frozenset({"read"}), 365)
+        new = tickets.NewToken("ci", frozenset({"read"}), 365)
         for _ in range(10):
-            tokens.create(session, site.clock, 1, new, "Ann")
+            tickets.create(session, site.clock, 1, new, "Ann")
     full = ann.fill(
         "/settings/tokens",
         on="/settings",
@@ -320,7 +320,7 @@ def test_the_operator_makes_lists_and_revokes(site: Site) -> None:
     token = result.stdout.strip()
     assert token.startswith("cw_")
     with site.resources.database.reading() as session:
-        entries = tokens.of_user(session, site.clock, 1)
+        entries = tickets.of_user(session, site.clock, 1)
     assert [(one.name, one.scopes) for one in entries] == [("ops", ("admin", "read"))]
     listed = type_command(site, "list", "Ann").stdout
     assert listed.startswith(f"{entries[0].short}  ops  admin, read  until 20")
@@ -349,7 +349,7 @@ def check(site: Site, program: Program, at: str) -> int:
     status = program.do(f"{at}/check").status_code
     if status == 202:
         _, (_, owner, visitor), _ = site.queue.jobs.pop()
-        asking.release(site.resources.rate_counts, str(owner), str(visitor))
+        checks.release(site.resources.rate_counts, str(owner), str(visitor))
     return status
 
 

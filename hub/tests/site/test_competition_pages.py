@@ -8,9 +8,9 @@ from html import unescape
 import pytest
 from sqlalchemy import select
 
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.store.tables import Audit
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.store.models import Audit
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
@@ -38,7 +38,7 @@ def create(ada: Visitor, kind: str, game: str, **typed: str) -> str:
 
 def facts_of(site: Site, name: str) -> CompetitionFacts:
     with site.resources.database.reading() as session:
-        return competitions.named(session, name)
+        return competitions_service.named(session, name)
 
 
 def values_of(page: str) -> dict[str, str]:
@@ -129,7 +129,7 @@ def test_what_cannot_be_is_told_and_what_was_typed_stays(
     texts = values_of(answer.text)
     assert all(texts[name] == text for name, text in typed.items())
     with site.resources.database.reading() as session:
-        assert competitions.find(session, "rated", "new") is None
+        assert competitions_service.find(session, "rated", "new") is None
 
 
 def test_one_starts_pauses_and_ends_once_its_name_is_typed(site: Site, ada: Visitor) -> None:
@@ -240,7 +240,9 @@ def test_a_draft_is_previewed_by_admins_alone(
         assert visitor.open(path).status_code == 404
     assert words["description"] not in site.visitor().open("/api/v1/status").text
     with site.resources.database.writing() as session:
-        competitions.set_state(session, site.clock, facts_of(site, f"{kind}/paint").id, "running")
+        competitions_service.set_state(
+            session, site.clock, facts_of(site, f"{kind}/paint").id, "running"
+        )
     page = site.player("Cid").open(path).text
     assert "For <strong>all</strong>." in page
     assert "Preview" not in page

@@ -10,7 +10,7 @@ import requests
 from PIL import Image
 
 from cw_hub.accounts.forms import NO_PICTURE
-from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions import service as competitions_service
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
@@ -56,13 +56,13 @@ def create(ada: Visitor, data: bytes, kind: str, **form: str) -> requests.Respon
 
 def digest_of(site: Site, name: str) -> str | None:
     with site.resources.database.reading() as session:
-        return competitions.named(session, name).picture
+        return competitions_service.named(session, name).picture
 
 
 def run(site: Site, name: str) -> None:
     with site.resources.database.writing() as session:
-        facts = competitions.named(session, name)
-        competitions.set_state(session, site.clock, facts.id, "running")
+        facts = competitions_service.named(session, name)
+        competitions_service.set_state(session, site.clock, facts.id, "running")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_is_no_picture_makes_no_competition(site: Site, ada: Visitor) -> No
     assert (answer.status_code, NO_PICTURE in words_of(answer)) == (422, True)
     assert 'value="All paint"' in answer.text
     with site.resources.database.reading() as session:
-        assert competitions.everything(session) == []
+        assert competitions_service.everything(session) == []
     assert [*site.resources.objects.keys("avatars")] == []
 
 

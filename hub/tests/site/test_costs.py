@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from cw_hub.cli import COMMANDS
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.matches.jobs import Worker
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.site.processes.upkeep import chores_of
+from cw_hub.site.processes import chores_of, jobs_of
 from hub.docs import make_costs
 from hub.tests.sites import Site
 

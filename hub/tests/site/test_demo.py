@@ -8,19 +8,18 @@ import pytest
 from sqlalchemy import func, select
 
 from cw.errors import UsageError
-from cw_hub.accounts import people
-from cw_hub.accounts.access.passwords import Passwords
-from cw_hub.competitions.tournament import format as tournament
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.sending import PLAY, send_own
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.service import Passwords
+from cw_hub.competitions.tournament import format as tournament_format
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.planning import PLAY, send_own
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.demo import filling as demo
-from cw_hub.site.demo.tournaments import FINAL_AFTER, OVER_AFTER
+from cw_hub.site import demo
+from cw_hub.site.demo import FINAL_AFTER, OVER_AFTER
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.site.processes.roles import folder_locked
-from cw_hub.store.tables import Bot, Competition, Match
+from cw_hub.site.processes import folder_locked, jobs_of
+from cw_hub.store.models import Bot, Competition, Match
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site, words_of
 
@@ -28,7 +27,7 @@ from hub.tests.sites import Site, words_of
 def test_a_hub_is_filled_once(resources: Resources) -> None:
     password = demo.fill(resources)
     with resources.database.reading() as session:
-        account = people.find_account(session, demo.PEOPLE[0])
+        account = accounts_service.find_account(session, demo.PEOPLE[0])
         assert account is not None
         assert Passwords().fits(password, account.password_hash)
         names = set(session.scalars(select(Bot.name)))
@@ -63,7 +62,7 @@ def test_one_tournament_is_planned_one_runs_on_and_one_is_soon_over(site: Site) 
 def states_of(site: Site) -> dict[str, str]:
     """Return the state of each tournament by its slug."""
     query = select(Competition.slug, Competition.state).where(
-        Competition.format == tournament.FORMAT.name
+        Competition.format == tournament_format.FORMAT.name
     )
     with site.resources.database.reading() as session:
         return {row.slug: row.state for row in session.execute(query)}
@@ -74,7 +73,7 @@ def play_round(site: Site) -> None:
     jobs = jobs_of(Worker("me", 1, KINDS))
     for _ in range(2):
         with site.resources.database.writing() as session:
-            tournament.FORMAT.plan(session, site.clock)
+            tournament_format.FORMAT.plan(session, site.clock)
         send_own(site.resources, KINDS.sendings)
         while site.queue.jobs:
             job, arguments, _ = site.queue.jobs.pop(0)

@@ -7,7 +7,7 @@ import re
 import pytest
 from markupsafe import escape
 
-from cw.web.documents.shelf import Library
+from cw.web.documents import Library
 from cw_hub.site.documents import OWN
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.documents import DOCS

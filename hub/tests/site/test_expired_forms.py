@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from cw_hub.accounts import users
+from cw_hub.accounts import administration
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import PASSWORD, Site, Visitor, words_of
@@ -91,7 +91,7 @@ def test_a_session_that_has_ended_elsewhere_is_told_of(site: Site) -> None:
     ada = site.player("Ada")
     token = ada.token("/settings")
     with site.resources.database.writing() as session:
-        users.end_sessions(session, site.clock, "Ada")
+        administration.end_sessions(session, site.clock, "Ada")
     answer = ada.send_form("/settings", {"csrf_token": token, "country": "GR"})
     assert answer.headers["Location"] == "/login"
     assert "You are logged out, so nothing was saved." in words_of(ada.open("/login"))

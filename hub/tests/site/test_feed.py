@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.tournament.settings import FORMAT
-from cw_hub.store.tables import Competition, Event
+from cw_hub.context import Clock
+from cw_hub.store.models import Competition, Event
 from hub.tests.competitions.daily.test_daily_pages import play_game
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site
@@ -33,7 +33,9 @@ def add_event(site: Site, title: str, *, is_applied: bool) -> None:
     with site.resources.database.writing() as session:
         row = session.query(Competition).filter_by(format=FORMAT).first()
         if row is None:
-            competition = competitions.new(session, clock, FORMAT, "hexagon", title="Evening")
+            competition = competitions_service.new(
+                session, clock, FORMAT, "hexagon", title="Evening"
+            )
             row = session.get_one(Competition, competition.id)
         applied = clock() if is_applied else None
         session.add(

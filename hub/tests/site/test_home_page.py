@@ -9,12 +9,12 @@ from datetime import timedelta
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from cw_hub.bots.verbs import add_builtin
-from cw_hub.competitions.rated import entry
+from cw_hub.bots.service import add_builtin
+from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import Bot, Competition, Match, MatchParticipant, Rating, User
+from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, Rating, User
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.sites import Site, site_on, words_of
 
@@ -137,7 +137,7 @@ def test_the_three_highest_ratings_are_at_the_top(site: Site) -> None:
         ada = session.scalars(select(User.id)).one()
         for number in range(5):
             bot = add_builtin(session, site.clock, ada, "code-battle", f"Bot-{number}", "hunter")
-            entry.enter(session, bot)
+            rated_service.enter(session, bot)
             session.flush()
             row = session.get_one(Rating, (rated, bot))
             # The best has not played, the next is gone.

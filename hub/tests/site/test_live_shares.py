@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cw_hub.store.tables import User
+from cw_hub.store.models import User
 from hub.tests.sites import Site, Visitor
 
 AGAINST_RANDOM = {"bot": "builtin:random", "hand": "1"}

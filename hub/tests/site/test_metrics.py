@@ -12,17 +12,16 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy.exc import OperationalError
 
-from cw_hub.operation import upkeep
-from cw_hub.operation.health import counts, marks
-from cw_hub.operation.health.heartbeats import Process
+from cw_hub.operation import heartbeats, maintenance
+from cw_hub.operation.heartbeats import Process
 from cw_hub.operation.resources import Resources
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.monitoring import figures
-from cw_hub.site.monitoring.metrics import FRESH, FRESH_TOTALS, Metrics
-from cw_hub.site.processes.begin import begin_site
+from cw_hub.site import figures
+from cw_hub.site.monitoring import FRESH, FRESH_TOTALS, Metrics
+from cw_hub.site.processes import begin_site
 from cw_hub.store.database import Database
+from cw_hub.store.models import Bot, BotStatus, Count, Match
 from cw_hub.store.replica import Replica
-from cw_hub.store.tables import Bot, BotStatus, Count, Match
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.ladder_hub import Tournament
 from hub.tests.operation.test_upkeep import add_match
@@ -70,9 +69,9 @@ def test_rows_are_counted(site: Site, hub_clock: StillClock) -> None:
     begin_site(site.resources)
     site.player("Ada")
     with site.resources.database.writing() as session:
-        upkeep.see_worker(session, hub_clock, "here:1", "0", 1)
+        maintenance.see_worker(session, hub_clock, "here:1", "0", 1)
         hub_clock.advance(90)
-        upkeep.see_worker(session, hub_clock, "here:2", "0", 1)
+        maintenance.see_worker(session, hub_clock, "here:2", "0", 1)
         bots: list[tuple[BotStatus, int, float]] = [
             ("ACTIVE", 0, 0),
             ("ACTIVE", 2, 1),
@@ -87,7 +86,7 @@ def test_rows_are_counted(site: Site, hub_clock: StillClock) -> None:
         add_match(session, "practice", 9, hub_clock())
         session.flush()
         session.query(Match).filter(Match.key == "9").update({"state": "queued"})
-        session.add(Count(name=counts.UNREADABLE, value=4))
+        session.add(Count(name=heartbeats.UNREADABLE, value=4))
     metrics = read(site.visitor())
     assert metrics[at("cw_messages_unreadable_total")] == 4
     assert metrics[at("cw_threads_ended_total")] == 0
@@ -144,7 +143,7 @@ def test_each_metric_of_alerts_and_panels_is_served(
     begin_site(resources)
     Process("a:1", "1", ("pages",), hub_clock()).beat(resources)
     with resources.database.writing() as session:
-        marks.note(session, marks.CERTIFICATE, hub_clock() + timedelta(days=90))
+        heartbeats.note(session, heartbeats.CERTIFICATE, hub_clock() + timedelta(days=90))
     settings = replace(resources.settings, backup_objects="copies")
     replica = Replica(settings.database, resources.database)
     whole = replace(resources, settings=settings, replica=replica)

@@ -9,13 +9,13 @@ from zipfile import ZipFile
 
 from sqlalchemy import select
 
-from cw_hub.accounts import profiles
-from cw_hub.accounts.pictures import avatars
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.verbs import NewBot
-from cw_hub.matches.practice import practise
+from cw_hub.accounts import avatars
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import NewBot
+from cw_hub.matches.challenges import practise
 from cw_hub.site.own_data import ROWS
-from cw_hub.store.tables import Base, User
+from cw_hub.store.models import Base, User
 from hub.tests.conftest import ON_BOTH
 from hub.tests.sites import Site, Visitor
 
@@ -49,12 +49,16 @@ def test_players_get_all_that_is_known_of_them_and_of_nobody_else(site: Site) ->
     resources.objects.put_new(avatars.key_of(digest), b"picture")
     with resources.database.writing() as session:
         ids: dict[str | None, int] = dict(session.execute(select(User.username, User.id)).all())
-        profiles.befriend(session, resources.clock, ids["Ada"], "Bob")
-        profiles.set_avatar(session, ids["Ada"], digest)
+        accounts_service.befriend(session, resources.clock, ids["Ada"], "Bob")
+        accounts_service.set_avatar(session, ids["Ada"], digest)
         new = NewBot("code-battle", "Rusher", "http://127.0.0.1:9")
-        secret = bots.register(session, resources.clock, resources.sealer, ids["Ada"], new).secret
-        bot = bots.add_builtin(session, resources.clock, ids["Ada"], "hexagon", "Comb", "greedy")
-        bots.add_builtin(session, resources.clock, ids["Bob"], "hexagon", "Other", "greedy")
+        secret = bots_service.register(
+            session, resources.clock, resources.sealer, ids["Ada"], new
+        ).secret
+        bot = bots_service.add_builtin(
+            session, resources.clock, ids["Ada"], "hexagon", "Comb", "greedy"
+        )
+        bots_service.add_builtin(session, resources.clock, ids["Bob"], "hexagon", "Other", "greedy")
         practise(session, resources.clock, bot, "random")
     data = data_of(ada)
     assert {*data} == {f"{name}.json" for name in ROWS} | {"picture.webp"}

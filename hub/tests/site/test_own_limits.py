@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import requests
 
-from cw_hub.accounts import personal_limits, users
-from cw_hub.accounts.access.own_limits import LOCKED
+from cw_hub.accounts import administration, limits
+from cw_hub.accounts.own_limits import LOCKED
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
@@ -77,15 +77,15 @@ def test_what_cannot_be_changes_nothing(
     name, most, sure = form
     assert words in limit(ada, name, most, sure=sure)
     with site.resources.database.reading() as session:
-        bob = users.find(session, "Bob").id
-        assert personal_limits.of_user(session, bob) == {}
+        bob = administration.find(session, "Bob").id
+        assert limits.of_user(session, bob) == {}
 
 
 def test_a_deleted_account_has_no_limits_left(site: Site, ada: Visitor) -> None:
     site.player("Bob")
     limit(ada, "challenges", "500")
     with site.resources.database.writing() as session:
-        bob = users.find(session, "Bob").id
-        assert personal_limits.of_user(session, bob) == {"challenges": 500}
-        users.delete(session, site.clock, "Bob")
-        assert personal_limits.of_user(session, bob) == {}
+        bob = administration.find(session, "Bob").id
+        assert limits.of_user(session, bob) == {"challenges": 500}
+        administration.delete(session, site.clock, "Bob")
+        assert limits.of_user(session, bob) == {}

@@ -14,8 +14,8 @@ import pytest
 from cw.server.wsgi import listen, serving
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources
+from cw_hub.site import monitoring
 from cw_hub.site.application import create_hub
-from cw_hub.site.monitoring import ready
 from cw_hub.store.database import Database
 from cw_hub.store.objects import ObjectStore
 from hub.tests.services import new_redis, new_swift
@@ -46,7 +46,7 @@ def test_a_database_that_is_away_or_old_is_named(resources: Resources, tmp_path:
     with served(replace(resources, database=away)) as visitor:
         assert asked_all(visitor) == (503, "no answer: database, migrations")
         assert asked(visitor) == (200, "ready")
-    with served(resources) as visitor, patch.object(ready, "head", return_value="9999"):
+    with served(resources) as visitor, patch.object(monitoring, "head", return_value="9999"):
         assert asked(visitor) == asked_all(visitor) == (503, "no answer: migrations")
 
 
@@ -58,14 +58,14 @@ def test_a_process_of_which_a_thread_has_ended_is_not_ready(site: Site) -> None:
 def test_whoever_asks_often_costs_nothing_more(
     resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ready, "FRESH", 3600.0)
+    monkeypatch.setattr(monitoring, "READY_FRESH", 3600.0)
     asked_for: list[str] = []
 
     def needed(_: Resources) -> dict[str, Callable[[], bool]]:
         asked_for.append("database")
         return {"database": lambda: True}
 
-    monkeypatch.setattr(ready, "needed", needed)
+    monkeypatch.setattr(monitoring, "needed", needed)
     with served(resources) as visitor:
         assert {asked_all(visitor) for _ in range(20)} == {(200, "ready")}
     assert asked_for == ["database"]
@@ -98,12 +98,14 @@ def test_a_store_that_is_away_is_named_until_it_is_back(
             swift.kill()
             assert asked(visitor) == (200, "ready")
             # Nothing else is asked, which might need longer on a busy machine.
-            needed = ready.needed
+            needed = monitoring.needed
             with (
                 patch.object(
-                    ready, "needed", lambda hub_resources: {"store": needed(hub_resources)["store"]}
+                    monitoring,
+                    "needed",
+                    lambda hub_resources: {"store": needed(hub_resources)["store"]},
                 ),
-                patch.object(ready, "PATIENCE", 0.5),
+                patch.object(monitoring, "PATIENCE", 0.5),
             ):
                 assert asked_all(visitor) == (503, "no answer: store")
             swift.start()
@@ -111,9 +113,9 @@ def test_a_store_that_is_away_is_named_until_it_is_back(
 
 
 def test_what_hangs_is_given_up() -> None:
-    with patch.object(ready, "PATIENCE", 0.1):
+    with patch.object(monitoring, "PATIENCE", 0.1):
         never = Event()
         questions = {"a": lambda: True, "b": never.wait, "c": lambda: False}
-        assert ready.absent(questions) == ["b", "c"]
-        assert ready.refusals(questions) == ["c"]
+        assert monitoring.absent(questions) == ["b", "c"]
+        assert monitoring.refusals(questions) == ["c"]
         never.set()

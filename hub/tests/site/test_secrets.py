@@ -22,26 +22,22 @@ from sqlalchemy import inspect, select, text
 
 from cw.errors import Failure
 from cw.replays.document import unpacked
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.seats import ClaimedSeat
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.addresses import ClaimedSeat
 from cw_hub.cli import hub
+from cw_hub.matches import jobs as matches_jobs
 from cw_hub.matches import planning
+from cw_hub.matches.jobs import LineUp, Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing import attempt
-from cw_hub.matches.playing.line_up import LineUp
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.operation import keys
-from cw_hub.operation.backup import backups
+from cw_hub.operation import backups, keys
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.api.description import operations_of
 from cw_hub.site.formats import FORMATS, KINDS
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.site.processes.ticks import tick
+from cw_hub.site.processes import begin_site, jobs_of, tick
+from cw_hub.store.models import Bot, Match, MatchParticipant
 from cw_hub.store.sealing import Sealed, Sealer
-from cw_hub.store.tables import Bot, Match, MatchParticipant
 from hub.tests.bots.test_player_bots import Owner
 from hub.tests.broken_bots import NO_MOVES, Broken, Exchange, serving, sign
 from hub.tests.conftest import StillClock
@@ -96,7 +92,7 @@ class RotatingBot(SecretBot):
         if exchange.headers["X-ACB-Turn"] == "3" and not self.old:
             self.old, owner = self.secret, self.owner
             sealer, own = owner.resources.sealer, owner.find()
-            self.secret = owner.do(lambda s: bots.rotate(s, owner.clock, sealer, own))
+            self.secret = owner.do(lambda s: bots_service.rotate(s, owner.clock, sealer, own))
         super().turn(exchange)
 
     def refuse(self, exchange: Exchange) -> None:
@@ -110,8 +106,10 @@ class RotatingBot(SecretBot):
 
 def planned(ann: Owner, bot: SecretBot, address: str, **options: int) -> int:
     """Register a bot, and plan a match of it."""
-    new = bots.NewBot("code-battle", "Swarm", address)
-    own_bot = ann.do(lambda s: bots.register(s, ann.clock, ann.resources.sealer, ann.id, new))
+    new = bots_service.NewBot("code-battle", "Swarm", address)
+    own_bot = ann.do(
+        lambda s: bots_service.register(s, ann.clock, ann.resources.sealer, ann.id, new)
+    )
     bot.secret = own_bot.secret
     seats = (Seat("Swarm", bot_id=own_bot.id), Seat("other", spec="builtin:random"))
     plan = Plan("practice", "k", "code-battle", seats, {"map": "m2_001", **options})
@@ -121,7 +119,7 @@ def planned(ann: Owner, bot: SecretBot, address: str, **options: int) -> int:
 def test_a_match_takes_a_rotated_secret_at_its_next_progress(
     resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempt, "RENEWED", 0.05)
+    monkeypatch.setattr(matches_jobs, "RENEWED", 0.05)
     ann = Owner(resources)
     bot = RotatingBot(ann)
     take = LineUp.take_secrets
@@ -301,7 +299,7 @@ def test_nobody_but_its_bot_reads_a_secret(
         bot.secret = secret_on(answer_to(ann, "/bot/Swarm/rotate"))
         with resources.database.reading() as session:
             bot_key = session.scalars(select(Bot.id).where(Bot.name == "Swarm")).one()
-        jobs_of(ME)[bots.CHECK](resources, bot_key)
+        jobs_of(ME)[bots_service.CHECK](resources, bot_key)
         settings = rotate_keys(resources.settings)
         resources = replace(resources, settings=settings, sealer=Sealer(NEW_KEY))
         tick(replace(resources, queue=CeleryQueue(settings)))

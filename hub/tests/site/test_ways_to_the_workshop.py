@@ -11,7 +11,7 @@ from cw_hub.bots.programs import NO_PROGRAMS
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.sites import Site, Visitor, site_on, words_of
 from tests.tools import NEEDS_BUBBLEWRAP

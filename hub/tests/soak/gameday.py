@@ -29,10 +29,10 @@ from typing import Final
 
 from sqlalchemy import select
 
-from cw_hub.matches import interruptions
+from cw_hub.matches import results
 from cw_hub.operation.keys import try_all
+from cw_hub.store.models import Battle, Match
 from cw_hub.store.sealing import Sealer, new_master_key
-from cw_hub.store.tables import Battle, Match
 from hub.tests import services
 from hub.tests.campaign import wait_until
 from hub.tests.disks import filled, mounted
@@ -254,7 +254,7 @@ def counted_once(hub: Composed) -> Stroke:
     """Hold rows against each other: each rated match has one place in the order, and one result."""
     began = time.monotonic()
     with reading(hub) as session:
-        matches = interruptions.counts(session)
+        matches = results.counts(session)
         ordered = select(Match.seq).where(Match.seq.is_not(None)).order_by(Match.seq)
         order = session.scalars(ordered).all()
         battles = session.scalars(select(Battle.replay_key)).all()

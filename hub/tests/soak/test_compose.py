@@ -13,8 +13,8 @@ from playwright.sync_api import expect, sync_playwright
 from sqlalchemy.orm import Session
 
 from cw.cli import main
-from cw_hub.competitions import verbs as competitions
-from cw_hub.matches import interruptions
+from cw_hub.competitions import service as competitions_service
+from cw_hub.matches import results
 from cw_hub.store.database import Database
 from hub.tests.campaign import wait_until
 from hub.tests.soak.composed import DEPLOY, Composed, composed
@@ -53,13 +53,13 @@ def reading(hub: Composed) -> Iterator[Session]:
 def has_begun(hub: Composed) -> bool:
     """Return whether the hub has the competitions that it begins with: a process makes them."""
     with reading(hub) as session:
-        return any(row.format == "rated" for row in competitions.everything(session))
+        return any(row.format == "rated" for row in competitions_service.everything(session))
 
 
 def done(hub: Composed) -> int:
     """Return how many matches are done."""
     with reading(hub) as session:
-        return interruptions.counts(session).get("done", 0)
+        return results.counts(session).get("done", 0)
 
 
 def test_a_rated_match_is_played_and_its_replay_opened(tmp_path: Path) -> None:

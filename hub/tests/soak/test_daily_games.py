@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
-from cw_hub.store.tables import Bot
+from cw_hub.operation.settings import read_settings
+from cw_hub.store.models import Bot
 from hub.tests.campaign import HASTY, ROOT, Role, roles, wait_until
 from hub.tests.competitions.daily.test_daily_kills import play_alone, play_on_services
 from hub.tests.daily_hub import Hub

@@ -18,19 +18,18 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import DBAPIError
 
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.verbs import NewBot
-from cw_hub.competitions.rated import entry, proof
-from cw_hub.competitions.rated import verbs as rated
-from cw_hub.matches.claims import wire_id
-from cw_hub.matches.sending import PLAY
-from cw_hub.operation.environment import read_settings
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import NewBot
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches.planning import PLAY
+from cw_hub.matches.results import wire_id
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.site.processes.begin import begin_site
+from cw_hub.operation.settings import read_settings
+from cw_hub.site.processes import begin_site
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Bot, Match, MatchParticipant, Rating, User
+from cw_hub.store.models import Bot, Match, MatchParticipant, Rating, User
 from hub.tests.campaign import (
     GAME,
     SHORT,
@@ -163,8 +162,8 @@ def register(resources: Resources, served: CountingBots) -> None:
             session.add(user)
             session.flush()
             new = NewBot(GAME, name, served.endpoint(name))
-            bot = bots.register(session, resources.clock, resources.sealer, user.id, new)
-            entry.enter(session, bot.id)
+            bot = bots_service.register(session, resources.clock, resources.sealer, user.id, new)
+            rated_service.enter(session, bot.id)
             served.secrets[name] = bot.secret
         healthy = {"status": "ACTIVE", "healthy_at": resources.clock(), "check_due_at": None}
         session.execute(update(Bot).where(Bot.kind == "url").values(healthy))
@@ -187,11 +186,11 @@ def send_again(resources: Resources) -> None:
 def ladder_of_one_order(resources: Resources, number: int) -> None:
     """Hold ratings and results against each other: all rated, once, in one order."""
     with resources.database.reading() as session:
-        (competition,) = rated.rated_competitions(session)
+        (competition,) = rated_service.rated_competitions(session)
         in_order = select(Match.seq).order_by(Match.seq)
         assert session.scalars(in_order).all() == list(range(1, number + 1))
         assert competition.last_seq == number
-        assert list(proof.verify(session, competition.id)) == []
+        assert list(rated_service.verify(session, competition.id)) == []
         playing = select(func.count()).select_from(Rating).where(Rating.playing_id.is_not(None))
         assert session.scalar(playing) == 0
 

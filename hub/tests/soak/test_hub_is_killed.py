@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
+from cw_hub.operation.settings import read_settings
 from hub.tests.campaign import (
     HASTY,
     Role,

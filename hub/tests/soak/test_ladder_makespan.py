@@ -13,10 +13,10 @@ from threading import Thread
 import pytest
 from sqlalchemy import update
 
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
-from cw_hub.store.tables import Bot
+from cw_hub.operation.settings import read_settings
+from cw_hub.store.models import Bot
 from hub.tests.campaign import HASTY, Role, roles, wait_until
 from hub.tests.competitions.tournament.test_duel import Wrong
 from hub.tests.ladder_hub import Tournament

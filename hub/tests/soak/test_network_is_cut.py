@@ -16,13 +16,13 @@ from cw.replays.verify import verify
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
 from cw_hub.matches.replays import viewed_key
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.store.archives import file_at
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Battle, Match
+from cw_hub.store.models import Battle, Match
+from cw_hub.store.objects import file_at
 from hub.tests.campaign import Role, is_done, on_services, roles, wait_until
 from hub.tests.gates import gate
 from hub.tests.services import PostgreSQL, Redis

@@ -17,14 +17,14 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from cw_hub.operation.backup import backups
+from cw_hub.operation import backups
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.demo.filling import fill
-from cw_hub.site.processes.roles import everything
+from cw_hub.site.demo import fill
+from cw_hub.site.processes import everything
 from cw_hub.store.migrations import head
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 
 RELEASES: Final = Path(__file__).parent / "releases"
 

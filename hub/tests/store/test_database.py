@@ -16,8 +16,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from cw.errors import UsageError
 from cw_hub.store.database import LOST_SERVER, Database
 from cw_hub.store.migrations import current, differences, head, prepare, upgrade
-from cw_hub.store.tables import Audit, Base, Bot, Friend, Group, Round, Ticket, User
-from cw_hub.store.tables import Competition as Contest
+from cw_hub.store.models import Audit, Base, Bot, Friend, Group, Round, Ticket, User
+from cw_hub.store.models import Competition as Contest
 from hub.tests.services import new_postgresql
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

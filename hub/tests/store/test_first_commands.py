@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from cw.cli import main
-from cw_hub.operation.environment import read_settings
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.sealing import Sealer
 from hub.tests.services import PostgreSQL
 from tests.ports import free_port

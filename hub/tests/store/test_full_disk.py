@@ -13,11 +13,10 @@ import requests
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from cw_hub.operation.environment import read_settings
-from cw_hub.operation.health.doctor import examine
+from cw_hub.operation.doctor import examine
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.operation.settings import HubSettings
+from cw_hub.operation.settings import HubSettings, read_settings
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
 from hub.tests.campaign import (

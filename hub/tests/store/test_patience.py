@@ -18,12 +18,10 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.pages import request as page_requests
-from cw_hub.store import database as databases
-from cw_hub.store import patience
-from cw_hub.store.database import Database, is_away
+from cw_hub.pages import request
+from cw_hub.store import database as store_database
+from cw_hub.store.database import Database, Outage, is_away, waiting
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.patience import Outage, waiting
 from hub.tests.conftest import StillClock
 from hub.tests.services import PostgreSQL
 from hub.tests.sites import HeldQueue, Site, Visitor, site_on, words_of
@@ -38,7 +36,7 @@ def test_of_all_who_ask_what_hangs_one_tries_after_each_pause() -> None:
     for _ in range(2):
         with pytest.raises(psycopg.OperationalError):
             outage.refuse()
-        clock.advance(patience.PAUSE)
+        clock.advance(store_database.PAUSE)
         outage.refuse()
     with pytest.raises(psycopg.OperationalError):
         outage.refuse()
@@ -80,7 +78,7 @@ def send(server: PostgreSQL, number: int) -> None:
 def test_a_statement_is_given_up_after_the_time_of_who_asks(
     server: PostgreSQL, monkeypatch: pytest.MonkeyPatch, clock: FakeClock
 ) -> None:
-    monkeypatch.setattr(patience, "Outage", lambda: Outage(clock))
+    monkeypatch.setattr(store_database, "Outage", lambda: Outage(clock))
     with closing(Database(server.url)) as database:
         with database.reading() as session:
             session.execute(text("SELECT 1"))
@@ -95,7 +93,7 @@ def test_a_statement_is_given_up_after_the_time_of_who_asks(
                 with waiting(None), pytest.raises(OperationalError, match="just now"):
                     database.now()
         with waiting(None):
-            wait_for(database, lambda: clock.advance(patience.PAUSE))
+            wait_for(database, lambda: clock.advance(store_database.PAUSE))
             assert database.now() is not None
 
 
@@ -115,8 +113,8 @@ def wait_for(database: Database, pause: Callable[[], object] = lambda: time.slee
 @contextmanager
 def soon(part: str) -> Iterator[None]:
     """Let a server that still works give up at once, long before those who wait for it."""
-    assert getattr(patience, part) < 1
-    with patch.object(patience, part, 0.01), waiting(60.0):
+    assert getattr(store_database, part) < 1
+    with patch.object(store_database, part, 0.01), waiting(60.0):
         yield
 
 
@@ -151,8 +149,8 @@ SECONDS = 15
 def site_of_server(
     server: PostgreSQL, tmp_path: Path, hub_clock: StillClock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Site]:
-    monkeypatch.setattr(page_requests, "FOR_PAGES", float(SECONDS))
-    monkeypatch.setattr(databases, "CONNECTING", SECONDS)
+    monkeypatch.setattr(request, "FOR_PAGES", float(SECONDS))
+    monkeypatch.setattr(store_database, "CONNECTING", SECONDS)
     settings = HubSettings(
         data=tmp_path,
         database_url=server.url,

@@ -15,16 +15,14 @@ from tempfile import mkdtemp
 import pytest
 from sqlalchemy import func, select
 
-from cw_hub.matches.interruptions import queue_all
-from cw_hub.operation import upkeep
-from cw_hub.operation.backup import backups
+from cw_hub.matches.results import queue_all
+from cw_hub.operation import backups, maintenance
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.site.processes.ticks import tick
+from cw_hub.site.processes import begin_site, tick
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import current, head, upgrade
-from cw_hub.store.tables import Competition
+from cw_hub.store.models import Competition
 from hub.tests.conftest import StillClock
 from hub.tests.services import is_open, new_postgresql
 from hub.tests.sites import HeldQueue
@@ -98,12 +96,12 @@ def test_a_hub_works_through_a_pooler(pooler: int, tmp_path: Path, hub_clock: St
             def see(number: int) -> None:
                 tick(resources)
                 with resources.database.writing() as session:
-                    upkeep.see_worker(session, hub_clock, f"worker {number}", "1", 1)
+                    maintenance.see_worker(session, hub_clock, f"worker {number}", "1", 1)
 
             with ThreadPoolExecutor(8) as threads:
                 list(threads.map(see, range(40)))
             with resources.database.reading() as session:
-                assert upkeep.live_workers(session, hub_clock) == 40
+                assert maintenance.live_workers(session, hub_clock) == 40
             assert resources.database.now() is not None
             file = io.BytesIO()
             backup = backups.write(resources.database, hub_clock, file)

@@ -17,17 +17,16 @@ from sqlalchemy import create_engine, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from cw.errors import UsageError
-from cw_hub.competitions.rated import verbs as rated
+from cw_hub.competitions.rated import service as rated_service
 from cw_hub.matches import planning
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.operation.settings import HubSettings
+from cw_hub.operation.settings import HubSettings, read_settings
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
+from cw_hub.store.models import Competition, User
 from cw_hub.store.replica import PAUSE, Replica
-from cw_hub.store.tables import Competition, User
 from hub.tests.campaign import wait_until
 from hub.tests.conftest import StillClock
 from hub.tests.program import program_of
@@ -63,7 +62,7 @@ def fill(database: Database, name: str, game: str) -> None:
     seats = (Seat("a", spec="builtin:random"), Seat("b", spec="builtin:greedy"))
     with database.writing() as session:
         session.add(User(username=name, username_key=name.lower(), created_at=clock()))
-        rated.begin(session, clock, game, game)
+        rated_service.begin(session, clock, game, game)
         session.execute(update(Competition).values(revision=len(game)))
         planning.plan(session, clock, Plan("rated", f"of {name}", game, seats))
 

@@ -9,8 +9,16 @@ from typing import Final
 import pytest
 
 from cw.errors import Failure, UsageError
-from cw_hub.store.sealed_files import FORMAT, PIECE, SALT, TAG, open_file, seal_file
-from cw_hub.store.sealing import Sealer, new_master_key
+from cw_hub.store.sealing import (
+    FORMAT,
+    PIECE,
+    SALT,
+    TAG,
+    Sealer,
+    new_master_key,
+    open_file,
+    seal_file,
+)
 
 KEYS = new_master_key("k1")
 FIRST: Final = len(FORMAT) + len(b"k1\n") + SALT

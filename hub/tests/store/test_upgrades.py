@@ -13,14 +13,13 @@ import pytest
 from sqlalchemy import text
 
 from cw.errors import UsageError
-from cw_hub.operation.backup import backups
-from cw_hub.operation.health.doctor import look_at_database
+from cw_hub.operation import backups
+from cw_hub.operation.doctor import look_at_database
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store.database import Database
-from cw_hub.store.migrations import FOLDER, differences, prepare, upgrade, upgrade_to
-from cw_hub.store.migrations.shapes import in_words
+from cw_hub.store.migrations import FOLDER, differences, in_words, prepare, upgrade, upgrade_to
+from cw_hub.store.models import Competition
 from cw_hub.store.sealing import new_master_key, new_secret_key
-from cw_hub.store.tables import Competition
 from tests.effort import first_is_fast
 
 RELEASES = Path(__file__).parent / "releases"

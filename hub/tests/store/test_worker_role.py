@@ -13,13 +13,13 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from cw.cli import main
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.sending import send_own
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.planning import send_own
 from cw_hub.operation.resources import Resources
+from cw_hub.site import processes
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes import roles
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Base, Match
+from cw_hub.store.models import Base, Match
 from cw_hub.store.worker_role import HIDDEN, RIGHTS, statements
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import ON_POSTGRESQL, StillClock
@@ -105,7 +105,7 @@ def test_rounds_of_a_tournament_are_played_and_closed(
 @pytest.mark.thorough
 @ON_POSTGRESQL
 def test_a_worker_says_that_it_lives_and_leaves(resources: Resources, worker: Resources) -> None:
-    roles.see(worker, WORKER)
+    processes.see(worker, WORKER)
     WORKER.leave(worker)
 
 

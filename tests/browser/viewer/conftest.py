@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.web import create_app
 from cw.web.settings import SiteSettings
 from tests.browser.conftest import Watcher
@@ -65,8 +65,8 @@ def stopped(opened: Open, watcher: Watcher) -> Open:
 def altered(serve: Serve, watcher: Watcher, tmp_path: Path) -> Altered:
     """Open a replay that is not as it was played."""
 
-    def go(document: replay.Document, after: str = "") -> Page:
-        (tmp_path / "made.json").write_bytes(replay.encode(document, packed=False))
+    def go(document: replays_document.Document, after: str = "") -> Page:
+        (tmp_path / "made.json").write_bytes(replays_document.encode(document, packed=False))
         site = serve(create_app(SiteSettings(timeout=3, replays=tmp_path)))
         watcher.page.goto(f"{site}/replays/made{after}")
         watcher.page.wait_for_selector(READY)

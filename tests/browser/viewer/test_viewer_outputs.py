@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from cw.arena.program import ERROR_OUTPUT
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.outputs import Output, write_outputs
 from cw.web import create_app
 from cw.web.settings import SiteSettings
@@ -29,7 +29,7 @@ from tests.fixtures import Serve
 @pytest.mark.thorough
 def test_the_owner_sees_what_bots_put_out(serve: Serve, watcher: Watcher, tmp_path: Path) -> None:
     file = tmp_path / "match.json"
-    file.write_bytes(replay.encode(recorded("hexagon"), packed=False))
+    file.write_bytes(replays_document.encode(recorded("hexagon"), packed=False))
     lines = "\n".join(f"line {number} {HOSTILE}" for number in range(200))
     write_outputs(file, [Output(), Output(lines, [(0, 0), (3, len(lines) - 20)])])
     site = serve(create_app(SiteSettings(timeout=3, replays=tmp_path, owner=True)))

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.web import create_app
-from cw.web.replays.export import html
+from cw.web.replay_export import html
 from cw.web.settings import SiteSettings
 from tests.browser.axe import on_each_screen, serious
 from tests.browser.conftest import Watcher, watch
@@ -52,7 +52,7 @@ def test_every_game_is_drawn_at_any_turn(opened: Open, game: str) -> None:
 def test_frames_actions_and_result_are_those_of_the_document(opened: Open, game: str) -> None:
     page = opened(game)
     assert frames_on(page, game) == frames(game)
-    document = replay.decode(replay.encode(recorded(game), packed=False))
+    document = replays_document.decode(replays_document.encode(recorded(game), packed=False))
     assert actions_on(page, game) == [turn["actions"] for turn in document["turns"]]
     result = page.get_by_role("region", name="Result")
     expect(result.get_by_role("row")).to_have_count(len(MATCHES[game][0]) + 1)
@@ -189,7 +189,7 @@ def test_a_file_that_is_no_replay(
     expect(page.locator("#shelf")).to_be_visible()
 
 
-def hostile(game: str) -> replay.Document:
+def hostile(game: str) -> replays_document.Document:
     """Return a replay in which every text is one that would do harm as HTML."""
     document = recorded(game)
     players = [seat | {"name": HOSTILE, "bot": HOSTILE} for seat in document["players"]]
@@ -207,7 +207,7 @@ def hostile(game: str) -> replay.Document:
 @pytest.mark.thorough
 @pytest.mark.parametrize("game", MATCHES)
 def test_names_are_text(serve: Serve, watcher: Watcher, tmp_path: Path, game: str) -> None:
-    (tmp_path / "bad.json").write_bytes(replay.encode(hostile(game), packed=False))
+    (tmp_path / "bad.json").write_bytes(replays_document.encode(hostile(game), packed=False))
     site = serve(create_app(SiteSettings(timeout=3, replays=tmp_path)))
     watcher.server_leaves = True  # The browser complains of a picture that cannot be drawn.
     page = watcher.page

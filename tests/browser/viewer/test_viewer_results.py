@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.browser.recorded import recorded
 from tests.browser.viewer.viewing import (
     READY,
@@ -20,20 +20,22 @@ from tests.browser.viewer.viewing import (
 # Results explain themselves
 
 
-def ended(game: str, outcome: dict[str, Any], **changes: Any) -> replay.Document:
+def ended(game: str, outcome: dict[str, Any], **changes: Any) -> replays_document.Document:
     """Give a replay with another end."""
     document = recorded(game) | changes
     return document | {"result": document["result"] | {"outcome": outcome}}
 
 
-def with_last_frame(document: replay.Document, **changes: Any) -> replay.Document:
+def with_last_frame(
+    document: replays_document.Document, **changes: Any
+) -> replays_document.Document:
     """Change members of the last frame."""
     last = document["turns"][-1]
     patch = last["frame"] | {name: [value] for name, value in changes.items()}
     return document | {"turns": [*document["turns"][:-1], last | {"frame": patch}]}
 
 
-def two_players(*, score: int, collected: list[int], bots: list[int]) -> replay.Document:
+def two_players(*, score: int, collected: list[int], bots: list[int]) -> replays_document.Document:
     """Give a match of Code Battle that ended with the turn limit, of two players."""
     players = [
         {"energy": 0, "collected": collected[seat] if seat < 2 else 0, "score": score * (seat < 2)}

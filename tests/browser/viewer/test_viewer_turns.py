@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from cw.games.registry import load_endings
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.browser.axe import Scheme, show_on
 from tests.browser.conftest import Watcher, each_screen
 from tests.browser.recorded import MATCHES, frames, recorded
@@ -118,7 +118,7 @@ def test_the_list_of_turns_takes_the_arrows_while_it_has_the_focus(opened: Open)
     expect(page.locator("#turn")).not_to_have_text(str(last_turn("code-battle")))
 
 
-def long_match(turns: int) -> replay.Document:
+def long_match(turns: int) -> replays_document.Document:
     """Give a replay of many turns: one is played again and again."""
     document = recorded("hexagon")
     one = document["turns"][0]
@@ -157,7 +157,7 @@ CUT_OFF = """() => [...document.querySelectorAll("#happened, #happened *")].filt
 """What of this turn is not to be read without scrolling within it; tracebacks have their own."""
 
 
-def failing(game: str, turn: int) -> replay.Document:
+def failing(game: str, turn: int) -> replays_document.Document:
     """Return a match in which everybody has failed in a turn, with much to tell."""
     document = recorded(game)
     detail = f"its program ended before the end of the match: exit code 1: {LONG}"

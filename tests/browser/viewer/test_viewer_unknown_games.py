@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from tests.browser.axe import serious
 from tests.browser.recorded import recorded
 from tests.browser.viewer.viewing import (
@@ -20,7 +20,7 @@ from tests.browser.viewer.viewing import (
 # A game without a picture
 
 
-def unknown() -> replay.Document:
+def unknown() -> replays_document.Document:
     """Give a replay of a game that no viewer knows."""
     return recorded("circuit-wars") | {"game": "chess"}
 

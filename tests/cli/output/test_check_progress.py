@@ -12,7 +12,7 @@ import pytest
 from cw.cli.output.announcements import Announcements
 from cw.cli.output.check_progress import CheckProgress
 from cw.cli.output.stderr import Stderr
-from cw.matches.checks.bot import PROTOCOL, Attempt
+from cw.matches.check import PROTOCOL, Attempt
 
 if sys.platform != "win32":
     import pty

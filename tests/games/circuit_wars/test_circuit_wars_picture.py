@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cw.drawing.palette import COLOURS, LIGHT, colour_of
+from cw.drawing import COLOURS, LIGHT, colour_of
 from tests.pictures.looking import Look, close, document_of, mixed, rgb
 
 MIDDLES: Mapping[str, tuple[float, float]] = {

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import Move, parse_move
 from cw.games.circuit_wars.fast_board import FastBoard, geometry
 from cw.games.circuit_wars.rules import CircuitWars
-from cw.games.circuit_wars.segments import Move, parse_move
 
 GAME = CircuitWars()
 

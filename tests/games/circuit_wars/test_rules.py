@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import parse_move
 from cw.games.circuit_wars.codec import CircuitWarsCodec
 from cw.games.circuit_wars.rules import CircuitWars, State
-from cw.games.circuit_wars.segments import parse_move
 from cw.games.rules import FAULT_KINDS, Fault
 from tests.effort import amount
 from tests.games.circuit_wars.examples import BOUNDARY, SEED_MOVES, SEED_STATUS

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from cw.games.circuit_wars import board
+from cw.games.circuit_wars.board import Move, parse_move
 from cw.games.circuit_wars.components import Position
 from cw.games.circuit_wars.fast_board import FastBoard
 from cw.games.circuit_wars.rules import CircuitWars, State
 from cw.games.circuit_wars.search import UNLIMITED, BudgetExceeded, Solver
-from cw.games.circuit_wars.segments import Move, parse_move
 from cw.games.circuit_wars.strategies import STRATEGIES
 
 GAME = CircuitWars()

@@ -10,7 +10,7 @@ import pytest
 
 from cw.games.code_battle.bot_server import CodeBattleBotHandler
 from cw.games.code_battle.protocol import read_moves, read_signed, signature
-from cw.games.code_battle.rules.vision import view_of
+from cw.games.code_battle.rules.turn import view_of
 from cw.games.code_battle.strategies import STRATEGIES
 from cw.games.rules import Fault
 from cw.games.wire import BotContext, LineMessage, Reply, Request, compact

@@ -16,7 +16,7 @@ from cw.errors import ArenaError
 from cw.games.code_battle import exporter as book
 from cw.games.code_battle.map_maker import CodeBattleMaps
 from cw.games.registry import load_game
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.own_formats import ReplayFile, decode, proven
 from tests.matches.playing import play_match
 from tests.mutations import CASES, spoiled
@@ -33,21 +33,21 @@ MATCHES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 
 
 @cache
-def played(match: str) -> replay.Document:
+def played(match: str) -> replays_document.Document:
     """Play a match, its last turns with faults; return its replay as a file gives it."""
     names, options = MATCHES[match]
     recorded = play_match("code-battle", [f"builtin:{name}" for name in names], 11, options).replay
-    return replay.decode(replay.encode(recorded, packed=False))
+    return replays_document.decode(replays_document.encode(recorded, packed=False))
 
 
-def exported(recorded: replay.Document) -> bytes:
-    return book.export(recorded, list(replay.states(GAME, recorded)))
+def exported(recorded: replays_document.Document) -> bytes:
+    return book.export(recorded, list(replays_document.states(GAME, recorded)))
 
 
 def content(file: ReplayFile) -> bytes:
     """Return the file that the exporter makes of one that was read."""
     assert file.own_match is not None
-    states = list(replay.states(GAME, file.document))
+    states = list(replays_document.states(GAME, file.document))
     return book.export(file.document, states, file.own_match.credits)
 
 
@@ -57,12 +57,12 @@ def test_a_file_is_read_back_as_the_match_that_it_tells(match: str) -> None:
     data = exported(recorded)
     file = decode(data)
     assert proven(file) is None
-    assert list(replay.frames(file.document)) == list(replay.frames(recorded))
+    assert list(replays_document.frames(file.document)) == list(replays_document.frames(recorded))
     assert file.document["result"] == recorded["result"]
     assert content(file) == data
 
 
-def with_timeouts(turns: int) -> replay.Document:
+def with_timeouts(turns: int) -> replays_document.Document:
     """Return a match in whose last turns slot 1 did not answer."""
     bots = ["builtin:gatherer", "builtin:rusher"]
     recorded = play_match("code-battle", bots, 3, {"max_turns": 30}).replay
@@ -76,7 +76,7 @@ def test_faults_are_part_of_the_file() -> None:
     file = decode(data)
     assert proven(file) is None
     assert content(file) == data
-    last = list(replay.frames(file.document))[-1]
+    last = list(replays_document.frames(file.document))[-1]
     assert last["players"][1]["failures"] == 5
     faults = [(fault["turn"], fault["player"], fault["kind"]) for fault in file.document["faults"]]
     assert faults == [(turn, "1", "timeout") for turn in range(25, 30)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cw.drawing.palette import LIGHT, colour_of
-from cw.drawing.shapes import Text
+from cw.drawing import LIGHT, Text, colour_of
 from tests.pictures.looking import Look, document_of, rgb, sheet_at
 
 

@@ -10,23 +10,24 @@ from urllib.parse import parse_qs, quote_plus
 
 import pytest
 
-from cw.games.end_of_codes.answers import (
+from cw.games.end_of_codes.bot_server import EndOfCodesBotHandler, form
+from cw.games.end_of_codes.codec import creatures
+from cw.games.end_of_codes.protocol import (
     FAILED_BY,
     TEXTS,
+    encoded_map,
+    multipart,
     name_failure,
     read_bot,
     read_created,
     read_reply,
     sanity,
+    urlencoded,
 )
-from cw.games.end_of_codes.bot_server import EndOfCodesBotHandler, form
-from cw.games.end_of_codes.codec import creatures
-from cw.games.end_of_codes.protocol import encoded_map, multipart, urlencoded
 from cw.games.end_of_codes.rules import EndOfCodes
 from cw.games.end_of_codes.strategies import STRATEGIES
 from cw.games.rules import Fault
-from cw.games.status_faults import SERVER_ERROR
-from cw.games.wire import BotContext, Reply, Request, compact
+from cw.games.wire import SERVER_ERROR, BotContext, Reply, Request, compact
 
 GOOD = {"botname": "wolf", "version": "2.1", "username": "alice"}
 

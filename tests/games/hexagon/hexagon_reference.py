@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cw.games.hexagon.rules.state import State
+from cw.games.hexagon.state import State
 
 Cell = tuple[int, int]
 

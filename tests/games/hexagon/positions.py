@@ -7,7 +7,7 @@ from typing import Any
 
 from cw.games.hexagon.codec import HexagonCodec
 from cw.games.hexagon.rules import Hexagon
-from cw.games.hexagon.rules.state import Move, State
+from cw.games.hexagon.state import Move, State
 from cw.games.hexagon.strategies import STRATEGIES
 
 GAME = Hexagon()

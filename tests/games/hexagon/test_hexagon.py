@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from cw.errors import IllegalAction, OutOfTurn
-from cw.games.hexagon.rules.grid import distance, grid
-from cw.games.hexagon.rules.state import Move, State
+from cw.games.hexagon.state import Move, State, distance, grid
 from cw.games.hexagon.strategies import STRATEGIES
 from cw.games.rules import FAULT_KINDS, Fault, Player
 from tests.games.hexagon.positions import B3, GAME, greedy, make, state

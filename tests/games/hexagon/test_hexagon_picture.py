@@ -6,7 +6,7 @@ from math import sqrt
 
 import pytest
 
-from cw.drawing.palette import LIGHT, colour_of
+from cw.drawing import LIGHT, colour_of
 from tests.pictures.looking import Look, document_of, rgb
 
 

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.rules import legal_moves, moved
-from cw.games.hexagon.rules.fast_board import FastBoard
-from cw.games.hexagon.rules.grid import distance
-from cw.games.hexagon.rules.state import Move, State
+from cw.games.hexagon.state import Move, State, distance
 from tests.games.hexagon import hexagon_reference as reference
 from tests.games.hexagon.positions import GAME, random_positions
 

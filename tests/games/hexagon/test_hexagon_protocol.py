@@ -11,7 +11,7 @@ import pytest
 from cw.games.hexagon.bot_server import HexagonBotHandler
 from cw.games.hexagon.protocol import opening, read_move, read_ok
 from cw.games.hexagon.rules import Hexagon
-from cw.games.hexagon.rules.state import Move
+from cw.games.hexagon.state import Move
 from cw.games.hexagon.strategies import STRATEGIES
 from cw.games.rules import Fault
 from cw.games.wire import BotContext, Reply, Request

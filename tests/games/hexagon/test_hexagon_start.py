@@ -10,7 +10,7 @@ import pytest
 from cw.cli.step import read_object, step_line
 from cw.errors import ProtocolError, UsageError
 from cw.games.codec import Game
-from cw.games.hexagon.rules.state import State
+from cw.games.hexagon.state import State
 from cw.games.rules import Fault
 from tests.games.hexagon.positions import B3, CODEC, GAME, LOST, state
 

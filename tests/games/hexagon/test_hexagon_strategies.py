@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from cw.games.hexagon.rules.fast_board import FastBoard
+from cw.games.hexagon.fast_board import FastBoard
 from cw.games.hexagon.strategies import STRATEGIES, BudgetExceeded, Expert, Search
 from tests.games.hexagon.positions import GAME, greedy, random_positions
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cw.games.paint.rules.state import Action, State
+from cw.games.paint.state import Action, State
 
 Cell = tuple[int, int]
 

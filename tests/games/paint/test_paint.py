@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from cw.errors import IllegalAction, OutOfTurn, ProtocolError, UsageError
 from cw.games.paint.codec import PaintCodec
-from cw.games.paint.rules import Paint
-from cw.games.paint.rules.messages import judge
-from cw.games.paint.rules.state import ACTIONS, DIRECTIONS, Action, State
+from cw.games.paint.rules import Paint, judge
+from cw.games.paint.state import ACTIONS, DIRECTIONS, Action, State
 from cw.games.paint.strategies import STRATEGIES
 from cw.games.rules import Fault
 from tests.games.paint.paint_reference import reference_turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cw.drawing.palette import LIGHT, colour_of
+from cw.drawing import LIGHT, colour_of
 from tests.pictures.looking import Look, close, document_of, mixed, rgb
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from cw.games.paint.protocol import Messages, read_answer, read_ready
 from cw.games.paint.rules import Paint
-from cw.games.paint.rules.state import ACTIONS, Action
+from cw.games.paint.state import ACTIONS, Action
 from cw.games.rules import Fault
 from cw.games.wire import Ignore, Reply
 

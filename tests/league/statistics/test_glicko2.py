@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.league.statistics.glicko2 import Rating, pair_ranks, rate, update
+from cw.league.glicko2 import Rating, pair_ranks, rate, update
 
 THREE = (Rating(1620, 80, 0.06), Rating(1500, 350, 0.06), Rating(1410, 150, 0.055))
 

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from cw.league.statistics.sprt import (
+from cw.league.tests import (
     DOUBT,
     FEWEST,
     Decision,

@@ -21,10 +21,10 @@ from flask import Flask, Response, jsonify, request
 from cw.arena.bots import read_bots
 from cw.arena.launch import with_secrets
 from cw.cli import main
-from cw.games.checks import Trial
-from cw.games.end_of_codes.answers import TEXTS
+from cw.games.end_of_codes.protocol import TEXTS
 from cw.games.registry import load_checks
-from cw.matches.checks.bot import (
+from cw.games.wire import Trial
+from cw.matches.check import (
     EXITED,
     PROTOCOL,
     RAISED,
@@ -33,11 +33,11 @@ from cw.matches.checks.bot import (
     Attempt,
     Candidate,
     Finding,
+    junit,
     own_mistake,
     probe,
 )
-from cw.matches.checks.bot import check as try_bot
-from cw.matches.checks.junit import junit
+from cw.matches.check import check as try_bot
 from cw.matches.spec import Isolation
 from tests import seed_clients
 from tests.documented import programs

@@ -12,8 +12,8 @@ import pytest
 
 from cw.arena.bots import BotSpec
 from cw.games.registry import load_strategies
-from cw.matches.processes import live_file
-from cw.matches.processes.live_file import LiveFile, read_live
+from cw.matches import live_file
+from cw.matches.live_file import LiveFile, read_live
 from cw.matches.progress import MatchProgress
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec

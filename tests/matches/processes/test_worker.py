@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from cw.arena.bots import BotSpec
-from cw.matches.processes.worker import Job
-from cw.matches.processes.workers import Workers
 from cw.matches.spec import MatchResult, MatchSpec
+from cw.matches.worker import Job
+from cw.matches.workers import Workers
 from tests.interpreter import PYTHON
 from tests.matches.bots_of_games import PAINT, write
 from tests.patience import PROGRAM
 from tests.processes import NEEDS_PROC, descendants, is_running
 
-WORKER = [sys.executable, "-m", "cw.matches.processes.worker"]
+WORKER = [sys.executable, "-m", "cw.matches.worker"]
 PATIENCE = 300.0
 
 

@@ -13,9 +13,9 @@ from cw.championship.journal import Progress, live_file, stem_of
 from cw.errors import UsageError
 from cw.league.fixtures import Fixture
 from cw.line_files import alone
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.web import create_app
-from cw.web.championship.championship_routes import championship_app
+from cw.web.championship import championship_app
 from cw.web.settings import SiteSettings
 from tests.championship.contests import built_in, cw
 
@@ -148,7 +148,7 @@ def test_a_journal_that_is_broken_is_told_in_a_sentence(out: Path) -> None:
 def live_match(out: Path, stem: str) -> Path:
     """Tell a match of a championship as one that is being played; its replay is not there yet."""
     replay_file = out / "games" / f"{stem}.json.gz"
-    document = replay.decode(replay_file.read_bytes())
+    document = replays_document.decode(replay_file.read_bytes())
     replay_file.unlink()
     line = {"after": 0} | {key: document[key] for key in ("turns", "faults", "result")}
     place = live_file(out, stem)

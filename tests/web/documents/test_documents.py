@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from markupsafe import escape
 
 from cw.assets import asset
-from cw.web.documents.shelf import Library
+from cw.web.documents import Library
 from tests.typed import ROOT
 
 NAMES = tuple(Library())

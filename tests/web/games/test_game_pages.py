@@ -18,11 +18,9 @@ from cw.games import registry as catalogue
 from cw.games.entry import GameEntry
 from cw.games.registry import GAMES, game_entries, load_strategies
 from cw.kits import LANGUAGES
-from cw.web import create_app
-from cw.web.championship import championship_routes as championship
-from cw.web.documents.markdown import MARKDOWN
-from cw.web.games import game_files
-from cw.web.games.game_pages import GamePage, game_page
+from cw.web import championship, create_app, frames
+from cw.web.documents import MARKDOWN
+from cw.web.games import GamePage, game_page
 
 PAGES = ["/games/", *(f"/games/{game}/{page}" for game in GAMES for page in ("", "rules"))]
 
@@ -48,7 +46,7 @@ def shelf_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the documents of the games be those of a folder that is empty yet."""
     folder = tmp_path / "docs" / "games"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(game_files, "asset", lambda name: tmp_path / name)
+    monkeypatch.setattr(frames, "asset", lambda name: tmp_path / name)
     return folder
 
 

@@ -11,14 +11,10 @@ from cw.arena.bots import BotSpec
 from cw.errors import Abandoned, CapacityError
 from cw.games.registry import load_game
 from cw.matches.spec import Isolation, MatchSpec
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import verify
-from cw.web.live.live_match import Guest
-from cw.web.live.live_matches import (
-    MOST_WITH_GUESTS,
-    UNWATCHED,
-    LiveMatches,
-)
+from cw.web.live_match import Guest
+from cw.web.live_matches import MOST_WITH_GUESTS, UNWATCHED, LiveMatches
 from tests.fixtures import FakeClock
 from tests.web.live.live_pages import PATIENCE, wait
 
@@ -38,9 +34,9 @@ def guest_of(owner: str) -> Guest:
 
 @pytest.mark.parametrize("isolation", [ANYWHERE, PUBLIC], ids=["any", "public"])
 def test_nothing_tells_where_the_bot_of_a_guest_is(isolation: Isolation, clock: FakeClock) -> None:
-    record: list[replay.Document] = []
+    record: list[replays_document.Document] = []
 
-    def keep(document: replay.Document) -> str:
+    def keep(document: replays_document.Document) -> str:
         record.append(document)
         return "kept"
 
@@ -64,7 +60,10 @@ def test_nothing_tells_where_the_bot_of_a_guest_is(isolation: Isolation, clock: 
                 assert secret not in json.dumps(view)
             assert view["faults"][0]["kind"] == "disconnected"
         assert [player["name"] for player in record[0]["players"]] == ["Team <Alpha>", "you"]
-        assert verify(load_game("hexagon"), replay.decode(json.dumps(record[0]).encode())) is None
+        assert (
+            verify(load_game("hexagon"), replays_document.decode(json.dumps(record[0]).encode()))
+            is None
+        )
         assert matches.of("hexagon") == []
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from cw.games.registry import load_game, load_play_options
 from cw.new_game import NewGame, rendered
-from cw.web.live import form_seats
+from cw.web import live_matches
 from tests.documented import installed, place
 from tests.web.live.live_pages import Served, begin, document_of, ended, wait_for_turn
 
@@ -133,7 +133,7 @@ def test_a_seat_that_a_person_cannot_take_is_refused(served: Served, hand: str) 
 
 
 def test_a_bot_of_ones_own_plays_once() -> None:
-    assert form_seats.read_seats("quad", {"bot": "own:b1", "hand": "2"}) == (
+    assert live_matches.read_seats("quad", {"bot": "own:b1", "hand": "2"}) == (
         "own:b1",
         "human",
         "builtin:greedy",
@@ -144,8 +144,8 @@ def test_a_bot_of_ones_own_plays_once() -> None:
 def test_a_game_for_one_is_played_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = type(load_game("pair").rules)
     monkeypatch.setattr(rules, "seats", range(1, 2))
-    assert form_seats.read_seats("pair", {"bot": "builtin:random", "hand": "1"}) == ("human",)
-    assert form_seats.form_seats("pair").usual == ("greedy",)
+    assert live_matches.read_seats("pair", {"bot": "builtin:random", "hand": "1"}) == ("human",)
+    assert live_matches.form_seats("pair").usual == ("greedy",)
 
 
 @pytest.mark.parametrize("game", ["trio", "quad"])

@@ -15,12 +15,10 @@ from cw.errors import Abandoned
 from cw.games.registry import load_game, load_play_options
 from cw.matches.progress import MatchProgress
 from cw.matches.spec import MatchSpec
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import verify
-from cw.web.live.live_match import LiveMatch
-from cw.web.live.live_matches import (
-    LiveMatches,
-)
+from cw.web.live_match import LiveMatch
+from cw.web.live_matches import LiveMatches
 from tests.effort import first_is_fast
 from tests.matches.bots_of_games import HEXAGON, write
 from tests.web.live.live_pages import (
@@ -48,7 +46,7 @@ def test_the_usual_match_of_every_game_is_played_to_its_end(served: Served, game
     document = ended(client, address)
     assert document["live"]["trouble"] == ""
     record = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
-    assert verify(load_game(game), replay.decode(json.dumps(record).encode())) is None
+    assert verify(load_game(game), replays_document.decode(json.dumps(record).encode())) is None
 
 
 def test_what_came_later_continues_what_came_before(served: Served) -> None:
@@ -152,7 +150,7 @@ def test_who_resigns_loses(served: Served, tmp_path: Path, game: str, hand: str)
     assert outcome["ranks"] == {str(player): 1 if player == other else 2 for player in players}
     assert document["live"]["trouble"] == ""
     (file,) = tmp_path.iterdir()
-    record = replay.decode(file.read_bytes())
+    record = replays_document.decode(file.read_bytes())
     assert document["replay"] == f"/replays/{file.name.removesuffix('.json.gz')}"
     assert verify(load_game(game), record) is None
     assert client.post(part(address, "resign")).status_code == 202
@@ -184,7 +182,7 @@ def test_only_people_resign(served: Served) -> None:
     record = {key: document[key] for key in document if key not in ("live", "yours", "replay")}
     for bot in ("human", "builtin:random"):
         record["players"][0]["bot"] = bot
-        read = replay.decode(json.dumps(record).encode())
+        read = replays_document.decode(json.dumps(record).encode())
         assert (verify(load_game("hexagon"), read) is None) == (bot == "human")
 
 
@@ -192,7 +190,7 @@ def test_a_match_that_is_over_is_saved(served: Served, tmp_path: Path) -> None:
     client = served(replays=tmp_path, save=True)
     document = ended(client, begin(client, "hexagon", TWO | {"size": "3"}))
     name = document["replay"].rpartition("/")[2]
-    record = replay.decode((tmp_path / f"{name}.json.gz").read_bytes())
+    record = replays_document.decode((tmp_path / f"{name}.json.gz").read_bytes())
     assert verify(load_game("hexagon"), record) is None
     assert client.get(document["replay"]).status_code == 200
 

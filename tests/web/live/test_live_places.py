@@ -7,12 +7,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from cw.web.live.live_matches import (
-    MOST_WAITING,
-    MOST_WAITING_OF_ONE,
-    UNMOVED,
-    UNWATCHED,
-)
+from cw.web.live_matches import MOST_WAITING, MOST_WAITING_OF_ONE, UNMOVED, UNWATCHED
 from tests.fixtures import FakeClock
 from tests.web.live.live_pages import AGAINST_RANDOM, TWO, Served, begin, ended, part, wait_for_turn
 
@@ -109,7 +104,7 @@ def test_a_person_who_does_not_move_makes_way_however_long_the_page_is_open(
 def test_whose_matches_are_kept_most_are_forgotten_first(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.web.live.live_matches.CAPACITY", 3)
+    monkeypatch.setattr("cw.web.live_matches.CAPACITY", 3)
     ann = served()
     bob = from_address(ann, "10.0.0.2")
     of_bob = begin(bob, "hexagon", TWO | {"size": "3"})
@@ -128,7 +123,7 @@ def test_the_owner_may_have_all_places(served: Served) -> None:
 def test_old_matches_are_forgotten(
     served: Served, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cw.web.live.live_matches.CAPACITY", 2)
+    monkeypatch.setattr("cw.web.live_matches.CAPACITY", 2)
     client = served()
     addresses = []
     for _ in range(3):

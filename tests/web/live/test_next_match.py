@@ -7,7 +7,7 @@ import pytest
 from cw.arena.bots import BotSpec
 from cw.games.registry import load_play_options, load_strategies
 from cw.matches.spec import MatchSpec
-from cw.web.live.next_match import next_matches, stronger_than
+from cw.web.live_matches import next_matches, stronger_than
 
 BY_HAND = ("circuit-wars", "hexagon", "paint")
 YOU = BotSpec("you", "human", "")

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from cw.games.registry import load_game, load_play_options
-from cw.replays import document as replay
+from cw.replays import document as replays_document
 from cw.replays.verify import verify
 from tests.browser.recorded import MATCHES, recorded
 from tests.effort import first_is_fast
@@ -21,7 +21,7 @@ FORM = {"turn": "2", "seat-1": "builtin:random", "seat-2": "human", "seed": "5"}
 
 def shelf(folder: Path, name: str, **members: Any) -> Path:
     """Put one replay into a folder."""
-    data = replay.encode(recorded(name) | members, packed=False)
+    data = replays_document.encode(recorded(name) | members, packed=False)
     (folder / "match.json").write_bytes(data)
     return folder
 
@@ -35,7 +35,7 @@ def play_on(client: FlaskClient, form: dict[str, str]) -> str:
 def state_after(game: str, turns: int) -> Any:
     loaded = load_game(game)
     return loaded.codec.state_to_json(
-        next(islice(replay.states(loaded, recorded(game)), turns, None))
+        next(islice(replays_document.states(loaded, recorded(game)), turns, None))
     )
 
 

@@ -13,7 +13,7 @@ from cw.arena.bots import BotSpec
 from cw.errors import QuotaError
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
-from cw.web.live.shares import AT_ONCE, MOST_VISITORS, PART, WHOLE, MatchMeter, Share, Shares
+from cw.web.live_match import AT_ONCE, MOST_VISITORS, PART, WHOLE, MatchMeter, Share, Shares
 from tests.fixtures import FakeClock
 
 

@@ -13,12 +13,11 @@ import pytest
 from flask.testing import FlaskClient
 from PIL.Image import Image
 
-from cw.drawing.shapes import Sheet
+from cw.drawing import Sheet
 from cw.pictures import exports
 from cw.pictures.raster import coloured
 from cw.server.session import Clock
-from cw.web import create_app
-from cw.web.replays import animations
+from cw.web import create_app, replay_pictures
 from cw.web.settings import SiteSettings
 from tests.web.replays.test_replays import client_of, put
 
@@ -115,7 +114,7 @@ def test_an_animation_that_nobody_waits_for_is_given_up(tmp_path: Path, gate: Ev
     now = [0.0]
     client = client_with(tmp_path, lambda: now[0])
     begun(client)
-    now[0] += animations.PATIENCE + 1
+    now[0] += replay_pictures.PATIENCE + 1
     gate.set()
     for thread in threading.enumerate():
         if thread.name == "animation":

@@ -15,19 +15,26 @@ import pytest
 from PIL import Image
 
 from cw.errors import CapacityError, ProtocolError
-from cw.replays import document as replay
-from cw.web.replays import replay_store, replay_summary, thumbnails
-from cw.web.replays.last_picture import painted
-from cw.web.replays.replay_store import PAGE, ReplayFilter, ReplayStore
-from cw.web.replays.replay_summary import ReplaySummary, Unreadable, read_summary, summary_of
-from cw.web.replays.thumbnails import Thumbnails
+from cw.replays import document as replays_document
+from cw.web import replay_pictures, replay_store
+from cw.web.last_picture import painted
+from cw.web.replay_pictures import Thumbnails
+from cw.web.replay_store import (
+    PAGE,
+    ReplayFilter,
+    ReplayStore,
+    ReplaySummary,
+    Unreadable,
+    read_summary,
+    summary_of,
+)
 from tests.browser.recorded import recorded
 from tests.web.replays.test_replays import client_of, put
 
 
 def fill(folder: Path, count: int) -> None:
     """Put replays into a folder; the one of the highest number is the latest."""
-    data = replay.encode(recorded("hexagon"), packed=True)
+    data = replays_document.encode(recorded("hexagon"), packed=True)
     for number in range(count):
         file = folder / f"match-{number:03}.json.gz"
         file.write_bytes(data)
@@ -47,7 +54,7 @@ def listed(page: str) -> list[str]:
 
 
 def summary(**members: Any) -> ReplaySummary:
-    return summary_of(replay.encode(recorded("paint") | members, packed=False))
+    return summary_of(replays_document.encode(recorded("paint") | members, packed=False))
 
 
 class TestCards:
@@ -202,24 +209,24 @@ class TestHostileFiles:
         ],
     )
     def test_the_reason_is_said(self, members: dict[str, Any], reason: str) -> None:
-        text = replay.encode(recorded("paint") | {"turns": []}, packed=False)
-        document = replay.parse(text) | members
+        text = replays_document.encode(recorded("paint") | {"turns": []}, packed=False)
+        document = replays_document.parse(text) | members
         with pytest.raises(ProtocolError, match=re.escape(reason)):
             summary_of(msgspec.json.encode(document))
 
     def test_what_unpacks_to_too_much_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(replay_summary, "LARGEST_LISTED", 1000)
+        monkeypatch.setattr(replay_store, "LARGEST_LISTED", 1000)
         with pytest.raises(ProtocolError, match="larger than 1000 bytes"):
             summary_of(gzip.compress(b" " * 1001))
 
     def test_too_many_values_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(replay_summary, "MOST_OBJECTS", 10)
+        monkeypatch.setattr(replay_store, "MOST_OBJECTS", 10)
         with pytest.raises(ProtocolError, match="more than 10 objects"):
             summary()
 
     def test_large_members_are_refused(self) -> None:
         with pytest.raises(ProtocolError, match="one of its members has more than"):
-            summary(result={"outcome": "x" * replay_summary.LARGEST_MEMBER})
+            summary(result={"outcome": "x" * replay_store.LARGEST_MEMBER})
 
 
 class TestFiles:
@@ -260,10 +267,10 @@ class TestPictures:
     def test_of_a_large_replay_the_end_is_shown_when_it_is_painted(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dark: str
     ) -> None:
-        document = replay.decode(put(tmp_path, "match.json.gz").read_bytes())
+        document = replays_document.decode(put(tmp_path, "match.json.gz").read_bytes())
         at_the_end = painted(document, dark != "")
         at_the_start = painted(document | {"turns": [], "result": {}}, dark != "")
-        monkeypatch.setattr(thumbnails, "LARGEST_PLAYED", 1000)
+        monkeypatch.setattr(replay_pictures, "LARGEST_PLAYED", 1000)
         client = client_of(tmp_path)
         before = client.get(f"/replays/match/picture.png{dark}")
         assert before.data == at_the_start != at_the_end
@@ -278,7 +285,7 @@ class TestPictures:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         put(tmp_path, "match.json", turns=[{"frame": "nonsense", "actions": {}}] * 50)
-        monkeypatch.setattr(thumbnails, "LARGEST_PLAYED", 1000)
+        monkeypatch.setattr(replay_pictures, "LARGEST_PLAYED", 1000)
         pictures, [file] = Thumbnails(), ReplayStore(tmp_path).files()
         start = pictures.find(file, dark=False)
         assert not start.lasting
@@ -298,13 +305,13 @@ class TestPictures:
     ) -> None:
         fill(tmp_path, 3)
         painted: list[int] = []
-        monkeypatch.setattr(thumbnails, "CAPACITY", 2)
+        monkeypatch.setattr(replay_pictures, "CAPACITY", 2)
 
-        def noted(document: replay.Document, _dark: bool) -> bytes:
+        def noted(document: replays_document.Document, _dark: bool) -> bytes:
             painted.append(len(document["turns"]))
             return b"png"
 
-        monkeypatch.setattr(thumbnails, "painted", noted)
+        monkeypatch.setattr(replay_pictures, "painted", noted)
         pictures = Thumbnails(patience=0.0)
         first, second, third = ReplayStore(tmp_path).files()
         for file in (first, first, second, first, third, first, second):

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from cw.replays import document as replay
-from cw.web import create_app
-from cw.web.replays import replay_store
+from cw.replays import document as replays_document
+from cw.web import create_app, replay_store
 from cw.web.settings import SiteSettings
 from tests.browser.recorded import recorded
 
@@ -29,7 +28,7 @@ def put(folder: Path, name: str, **members: Any) -> Path:
     """Put a replay of Paint into a folder, with some of its members changed."""
     file = folder / name
     document = recorded("paint") | members
-    file.write_bytes(replay.encode(document, packed=name.endswith(".gz")))
+    file.write_bytes(replays_document.encode(document, packed=name.endswith(".gz")))
     return file
 
 
@@ -49,8 +48,8 @@ def test_the_document_is_that_of_the_file(tmp_path: Path, name: str) -> None:
         assert plain.status_code == 200
         assert plain.mimetype == "application/json"
         assert plain.headers["Cache-Control"] == "no-cache"
-        assert replay.decode(plain.data) == json.loads(
-            replay.encode(recorded("paint"), packed=False)
+        assert replays_document.decode(plain.data) == json.loads(
+            replays_document.encode(recorded("paint"), packed=False)
         )
     with client.get("/replays/match/document", headers=PACKED) as answer:
         packed = answer.headers.get("Content-Encoding") == "gzip"
@@ -223,7 +222,7 @@ def test_a_folder_may_be_named_from_where_one_is(
     client = client_of(Path("replays"))
     with client.get("/replays/match/document", headers=PACKED) as answer:
         assert answer.status_code == 200
-        assert replay.decode(answer.data)["game"] == "paint"
+        assert replays_document.decode(answer.data)["game"] == "paint"
 
 
 def test_a_replay_leads_to_its_neighbours_in_the_list(tmp_path: Path) -> None:

@@ -18,12 +18,11 @@ from flask.testing import FlaskClient
 
 from cw.cli import main
 from cw.errors import CapacityError, UsageError
-from cw.replays import document as replay
+from cw.replays import document
 from cw.server.settings import LARGEST_REQUEST
-from cw.web import create_app
-from cw.web.replays import replay_folder, uploads
-from cw.web.replays.replay_folder import ReplayFolder
-from cw.web.replays.uploads import Uploads
+from cw.web import create_app, replay_routes, replay_store
+from cw.web.replay_routes import Uploads
+from cw.web.replay_store import ReplayFolder
 from cw.web.settings import LARGEST_UPLOAD, SiteSettings
 from tests.browser.recorded import MATCHES, recorded
 from tests.fixtures import Serve
@@ -44,7 +43,7 @@ def taking(folder: Path) -> FlaskClient:
 
 
 def file_of(game: str = "hexagon", /, *, packed: bool = True, **members: Any) -> bytes:
-    return replay.encode(recorded(game) | members, packed=packed)
+    return document.encode(recorded(game) | members, packed=packed)
 
 
 def names(folder: Path) -> list[str]:
@@ -65,7 +64,7 @@ def test_a_replay_is_kept_and_shown(
     assert payload["address"] == answer.headers["Location"] == f"/replays/{payload['name']}"
     assert names(folder) == [f"{payload['name']}.json.gz"]
     content = (folder / f"{payload['name']}.json.gz").read_bytes()
-    assert replay.decode(content) == replay.decode(file_of(game))
+    assert document.decode(content) == document.decode(file_of(game))
     assert payload["name"] in taking.get("/replays/").text
     assert taking.get(payload["address"]).status_code == 200
 
@@ -168,8 +167,8 @@ def test_a_packed_file_is_unpacked_once(taking: FlaskClient, folder: Path) -> No
 def test_few_bytes_with_many_values_are_not_read(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = with_options(b"[" + b"[],".join([b""] * uploads.MOST_PARTS) + b"0]")
-    monkeypatch.delattr(uploads, "parsed")
+    many = with_options(b"[" + b"[],".join([b""] * replay_routes.MOST_PARTS) + b"0]")
+    monkeypatch.delattr(replay_routes, "parsed")
     answer = taking.post("/replays/", data=gzip.compress(many))
     assert answer.status_code == 400
     assert "too many values" in answer.get_json()["error"]
@@ -252,7 +251,7 @@ def test_a_full_folder_takes_nothing_more(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "notes.txt").write_text("x")
-    monkeypatch.setattr(replay_folder, "MOST_FILES", 2)
+    monkeypatch.setattr(replay_store, "MOST_FILES", 2)
     assert taking.post("/replays/", data=file_of("hexagon")).status_code == 201
     answer = taking.post("/replays/", data=file_of("paint"))
     assert answer.status_code == 503
@@ -265,9 +264,9 @@ def test_the_bytes_of_the_folder_are_counted(
     taking: FlaskClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "large.json").write_bytes(b" " * 1000)
-    monkeypatch.setattr(replay_folder, "MOST_BYTES", 1000 + len(file_of()) - 1)
+    monkeypatch.setattr(replay_store, "MOST_BYTES", 1000 + len(file_of()) - 1)
     assert taking.post("/replays/", data=file_of()).status_code == 503
-    monkeypatch.setattr(replay_folder, "MOST_BYTES", 1000 + len(file_of()))
+    monkeypatch.setattr(replay_store, "MOST_BYTES", 1000 + len(file_of()))
     assert taking.post("/replays/", data=file_of()).status_code == 201
 
 
@@ -313,18 +312,18 @@ def test_many_at_once_leave_whole_files(serve: Serve, folder: Path) -> None:
     assert codes == [200] * (len(files) - len(MATCHES)) + [201] * len(MATCHES)
     assert len(names(folder)) == len(MATCHES)
     for file in folder.iterdir():
-        replay.decode(file.read_bytes())
+        document.decode(file.read_bytes())
 
 
 def test_one_is_taken_in_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taking_in = Uploads(ReplayFolder(folder))
 
-    def check(data: bytes) -> replay.Document:
+    def check(data: bytes) -> document.Document:
         with pytest.raises(CapacityError, match="try again"):
             taking_in.save(data)
         return recorded("hexagon")
 
-    monkeypatch.setattr(uploads, "checked", check)
+    monkeypatch.setattr(replay_routes, "checked", check)
     assert taking_in.save(b"").is_new
     assert not taking_in.save(b"").is_new
 

@@ -13,8 +13,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from cw.web.workshop.app import create_workshop
-from cw.web.workshop.gate import Gate
+from cw.web.workshop_app import create_workshop
+from cw.web.workshop_routes import Gate
 from cw.workshop.project import open_project
 
 HOST = "127.0.0.1:4321"

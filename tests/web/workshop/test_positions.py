@@ -11,8 +11,8 @@ import pytest
 from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.registry import load_game, load_strategies
-from cw.matches.positions import position_of
-from cw.replays import document as replay
+from cw.matches.from_replay import position_of
+from cw.replays import document as replays_document
 from cw.workshop.project import MINE, open_project
 from tests.browser.recorded import recorded
 from tests.documented import installed
@@ -26,14 +26,14 @@ GAMES = ["paint", "circuit-wars", "code-battle", "end-of-codes", "hexagon"]
 def replay_in(folder: Path, game: str, **members: Any) -> Path:
     """Put a recorded match into a folder of replays."""
     folder.mkdir(exist_ok=True)
-    data = replay.encode(recorded(game) | members, packed=False)
+    data = replays_document.encode(recorded(game) | members, packed=False)
     (folder / f"{game}.json").write_bytes(data)
     return folder
 
 
 def state_after(game: str, turns: int) -> Any:
     loaded = load_game(game)
-    played = islice(replay.states(loaded, recorded(game)), turns, None)
+    played = islice(replays_document.states(loaded, recorded(game)), turns, None)
     return loaded.codec.state_to_json(next(played))
 
 
@@ -69,7 +69,7 @@ def test_a_game_of_another_package_is_played_on_too(
     played = play_match("tron", ["builtin:random"] * 2, 1, {"size": 9})
     replays = tmp_path / "replays"
     replays.mkdir()
-    (replays / "duel.json").write_bytes(replay.encode(played.result.replay, packed=False))
+    (replays / "duel.json").write_bytes(replays_document.encode(played.result.replay, packed=False))
     workshop = make("tron", replays=replays)
     run = workshop.run(replay="duel", turn=1, seat=2)
     assert not run["failed"], run

@@ -2,15 +2,96 @@
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cw.errors import UsageError
-from cw.games.code_battle.maps.ranges import short_text
 from cw.games.rules import Json
+
+Table: TypeAlias = tuple[tuple[int, ...], ...]
+"""For each tile (row * cols + col), a tuple of other tiles."""
+
+RING: Final = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
+"""The offsets of the 8 neighbours, clockwise: N, NE, E and so on."""
+
+UNREACHED: Final = -1
+"""The path length of an unreachable tile."""
+
+
+@lru_cache(maxsize=8)
+def ring_table(rows: int, cols: int) -> Table:
+    """Return the 8 neighbours of every tile, in the order of RING."""
+    row, col = np.divmod(np.arange(rows * cols), cols)
+    columns = [(row + down) % rows * cols + (col + right) % cols for down, right in RING]
+    return tuple(map(tuple, np.stack(columns, axis=1).tolist()))
+
+
+@lru_cache(maxsize=8)
+def step_table(rows: int, cols: int) -> Table:
+    """Return the 4 neighbours of every tile, in the order north, east, south, west."""
+    return tuple(ring[::2] for ring in ring_table(rows, cols))
+
+
+def path_lengths(steps: Table, walls: Sequence[int], starts: Iterable[int]) -> list[int]:
+    """Return the steps to every tile from the nearest start, or UNREACHED if there is no path.
+
+    A breadth-first search around walls; `walls` holds 1 for every wall.
+    """
+    lengths = [UNREACHED] * len(steps)
+    queue = list(starts)
+    for start in queue:
+        lengths[start] = 0
+    for tile in queue:
+        further = lengths[tile] + 1
+        for neighbour in steps[tile]:
+            if lengths[neighbour] < 0 and not walls[neighbour]:
+                lengths[neighbour] = further
+                queue.append(neighbour)
+    return lengths
+
+
+RANGES: Final[Mapping[str, tuple[int, int]]] = {
+    "rows": (30, 120),
+    "cols": (30, 120),
+    "energy_nodes": (8, 50),
+    "cores_per_player": (1, 2),
+    "seed": (0, 2**63 - 1),
+}
+"""Name -> lowest and highest value."""
+
+LEAST_DENSITY: Final = 0.05
+MOST_DENSITY: Final = 0.30
+"""The range of the share of tiles that are walls."""
+
+
+def whole(name: str, value: Json) -> int:
+    """Return the value if it is a whole number in its range, otherwise raise UsageError."""
+    low, high = RANGES[name]
+    if type(value) is int and low <= value <= high:
+        return value
+    raise UsageError(f"{name}: {short_text(value)} is not within {low}..{high}")
+
+
+def density(value: Json) -> float:
+    """Return the value as a wall density; raise UsageError unless it is a number in range."""
+    if type(value) in (int, float) and LEAST_DENSITY <= value <= MOST_DENSITY:
+        return float(value)
+    limits = f"{LEAST_DENSITY:.2f}..{MOST_DENSITY:.2f}"
+    raise UsageError(f"wall_density: {short_text(value)} is not within {limits}")
+
+
+def short_text(value: Json) -> str:
+    """Return a short representation of any value, for error messages."""
+    if type(value) is int and abs(value) >= 2**64:
+        return "a huge number"
+    return reprlib.repr(value)
+
 
 RowCol: TypeAlias = tuple[int, int]
 """Row and column of a tile, both from 0."""

@@ -8,12 +8,18 @@ from random import Random
 from typing import Final, TypeAlias
 
 from cw.errors import IllegalAction, OutOfTurn, short
-from cw.games.code_battle.rules.orders import Orders, read_orders, write_orders
 from cw.games.code_battle.rules.start import start
-from cw.games.code_battle.rules.state import Condition, PlayerStats, Slot, State
-from cw.games.code_battle.rules.torus import DIRECTIONS
-from cw.games.code_battle.rules.turn import condition, play_turn
-from cw.games.code_battle.rules.vision import View, view_of
+from cw.games.code_battle.rules.state import (
+    DIRECTIONS,
+    Condition,
+    Orders,
+    PlayerStats,
+    Slot,
+    State,
+    read_orders,
+    write_orders,
+)
+from cw.games.code_battle.rules.turn import View, condition, play_turn, view_of
 from cw.games.rules import Fault, Json, Outcome, Player
 
 Moves: TypeAlias = list[Json]

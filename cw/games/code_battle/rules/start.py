@@ -7,11 +7,10 @@ from random import Random
 from typing import Final
 
 from cw.errors import UsageError, choices
-from cw.games.code_battle.maps.generate import DEFAULTS, MapSpec, read_map_spec
+from cw.games.code_battle.maps.generation import DEFAULTS, MapSpec, read_map_spec
 from cw.games.code_battle.maps.library import find_map, maps_for
 from cw.games.code_battle.maps.map_file import Map
-from cw.games.code_battle.maps.ranges import short_text, whole
-from cw.games.code_battle.maps.symmetry import check_players
+from cw.games.code_battle.maps.symmetry import check_players, short_text, whole
 from cw.games.code_battle.rules.state import Bot, Config, Core, Node, PlayerStats, State, Terrain
 from cw.games.rules import Json
 

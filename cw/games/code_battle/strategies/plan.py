@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property, partial
+from random import Random
 from typing import Final
 
 import numpy as np
 
-from cw.games.code_battle.rules.torus import DIRECTIONS, Direction, Tile
-from cw.games.code_battle.rules.vision import View
-from cw.games.code_battle.strategies.knowledge import Knowledge
-from cw.games.code_battle.strategies.paths import FAR, DistanceField, bits
-from cw.games.rules import Json
+from cw.games.code_battle.rules.state import DIRECTIONS, Direction, Tile
+from cw.games.code_battle.rules.turn import View
+from cw.games.code_battle.strategies.knowledge import FAR, DistanceField, Knowledge, bits
+from cw.games.rules import Json, Player
 
 BESIDE: Final = 2
 """The squared radius of the 3 x 3 tiles from which a node's energy is collected."""
@@ -172,3 +172,75 @@ class TurnPlan:
             self.go(bot, self.known.distance_field(1 << goal))
             apart = steps(goal, goals) > APART
             goals, worth = goals[apart], worth[apart]
+
+
+class Commander:
+    """A strategy that commands the bots of one slot in one match."""
+
+    def __init__(self, player: Player, rng: Random) -> None:
+        """Take a seat with nothing seen yet; `rng` makes all random choices."""
+        self.rng = rng
+        self.known: Knowledge | None = None
+
+    def act(self, view: View) -> list[Json]:
+        """Return the orders to all own bots as the entries of a reply."""
+        if self.known is None:
+            self.known = Knowledge(view)
+        self.known.update(view)
+        plan = TurnPlan(view, self.known)
+        self.command(plan)
+        return plan.entries()
+
+    def command(self, plan: TurnPlan) -> None:
+        """Give orders to the free bots of a plan."""
+        raise NotImplementedError
+
+
+RALLY: Final = 5
+"""The maximum distance in steps from the centre at which a bot counts as with its group."""
+
+CLOSE: Final = 3
+"""The maximum distance in steps to the nearest friend while a group advances."""
+
+QUORUM: Final = 4
+"""The minimum number of bots together for a group to advance."""
+
+
+def medoid(plan: TurnPlan, group: Collection[Tile]) -> Tile:
+    """Return the bot of a group with the smallest sum of distances to the others."""
+    steps = plan.known.steps
+    return min(group, key=lambda bot: (sum(steps(bot, other) for other in group), bot))
+
+
+def advance(plan: TurnPlan, group: Collection[Tile], field: DistanceField) -> None:
+    """Send a group towards the goals if enough of it is together; send the rest to its medoid."""
+    centre = medoid(plan, group)
+    near = plan.near(centre, group, RALLY)
+    if len(near) >= max(QUORUM, 0.6 * len(group)):
+        steps = field.distances(bits(near))
+        for bot in sorted(steps, key=lambda bot: (steps[bot], bot)):
+            plan.go(bot, field, partial(keeps_up, plan, bot))
+    rally = plan.known.distance_field(1 << centre)
+    for bot in sorted(set(group) & plan.free):
+        if bot == centre:
+            plan.hold(bot)
+        else:
+            plan.go(bot, rally)
+
+
+def keeps_up(plan: TurnPlan, bot: Tile, tile: Tile) -> bool:
+    """Return whether a bot on a tile would be close to a friend and not outnumbered."""
+    others = (other for other in plan.occupied if other != bot)
+    steps = plan.known.steps
+    return outnumbers(plan, bot, tile) and any(steps(tile, other) <= CLOSE for other in others)
+
+
+def outnumbers(plan: TurnPlan, bot: Tile, tile: Tile) -> bool:
+    """Return whether a tile has no threats, or more own bots on and around it than threats."""
+    threats = plan.threats.get(tile, 0)
+    return not threats or 1 + plan.support(bot, tile) > threats
+
+
+def trades(plan: TurnPlan, bot: Tile, tile: Tile) -> bool:
+    """Return whether a tile has at least as many own bots on and around it as threats."""
+    return 1 + plan.support(bot, tile) >= plan.threats.get(tile, 0)

@@ -1,17 +1,96 @@
-"""Cups: any contest of `cw.league`, between users' bots or for a championship run elsewhere."""
+"""The format of cups, and cups in the API."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from msgspec import Struct
+
+from cw.errors import UsageError
 from cw.league.contest_formats import FORMATS
-from cw_hub.competitions.cup import api, keys, pages, parcels, verbs
-from cw_hub.competitions.cup.settings import NAME, USUAL
+from cw_hub.api import Routes, document
+from cw_hub.competitions.cup import pages, queued
+from cw_hub.competitions.cup import service as cup_service
+from cw_hub.competitions.cup.pages import content, find
+from cw_hub.competitions.cup.service import NAME, USUAL
 from cw_hub.competitions.format import Format, HomeCard
-from cw_hub.competitions.setting_fields import OPTIONS_HINT, SettingField
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches.kinds import Kind
-from cw_hub.pages.parts import address_of
+from cw_hub.competitions.forms import OPTIONS_HINT, SettingField
+from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.matches.match_types import Kind
+from cw_hub.pages.layout import address_of
+from cw_hub.pages.request import one_reading
+from cw_hub.store.models import CompetitionState
+
+routes: Final = Routes()
+
+
+class CupRow(Struct, frozen=True, kw_only=True):
+    """A bot in a table; tied bots share a rank, and a bye in a Swiss contest counts as a win."""
+
+    rank: int
+    name: str
+    wins: int
+    draws: int
+    losses: int
+    rests: int
+
+
+class CupTable(Struct, frozen=True, kw_only=True):
+    """The table of a group or stage; done once all its matches are over."""
+
+    name: str
+    done: bool
+    rows: list[CupRow]
+
+
+class CupFacts(Struct, frozen=True, kw_only=True):
+    """The state of a cup: `played` of about `expected` matches; no tables until it can begin."""
+
+    slug: str
+    game: str
+    title: str
+    description: str
+    state: CompetitionState
+    contest: str
+    played: int
+    expected: int
+    tables: list[CupTable]
+
+
+@routes.add("GET", "/cups/<cup>")
+def cup_tables(cup: str) -> CupFacts:
+    """Return a cup with the tables of its contest."""
+    with one_reading() as reading:
+        facts = find(reading, cup)
+        try:
+            stand = content(reading, facts)
+        except UsageError:
+            stand = {"played": 0, "expected": 0, "standings": []}
+    return document(
+        CupFacts,
+        facts,
+        contest=facts.settings.get("contest", USUAL),
+        played=stand["played"],
+        expected=stand["expected"],
+        tables=[table(standing, stand["team_names"]) for standing in stand["standings"]],
+    )
+
+
+def table(standing: dict[str, Any], names: dict[str, str]) -> CupTable:
+    """Return a table of a contest's report as an API document."""
+    rows = [
+        CupRow(
+            rank=row["rank"],
+            name=names[row["team"]],
+            wins=row["wins"],
+            draws=row["draws"],
+            losses=row["losses"],
+            rests=row["rests"],
+        )
+        for row in standing["rows"]
+    ]
+    return CupTable(name=standing["name"], done=standing["done"], rows=rows)
+
 
 OTHERS: Final = [name for name in FORMATS if name != USUAL]
 
@@ -36,25 +115,25 @@ FIELDS: Final = (
 
 KIND: Final = Kind(
     name=NAME,
-    claim=verbs.claim,
-    invite=parcels.guests,
-    report=parcels.report,
-    hold=verbs.hold,
-    finish=verbs.finish,
+    claim=cup_service.claim,
+    invite=queued.guests,
+    report=queued.report,
+    hold=cup_service.hold,
+    finish=cup_service.finish,
     plans_next=True,
 )
 
 FORMAT: Final = Format(
     kind=KIND,
-    plan=verbs.plan,
+    plan=cup_service.plan,
     takes_bots=True,
-    change=verbs.change,
-    steer=verbs.steer,
+    change=cup_service.change,
+    steer=cup_service.steer,
     about="Bots of players play one contest: round-robin, knockout, Swiss and others.",
     fields=FIELDS,
     home=HomeCard(address=address),
     pages=(pages.routes,),
-    api=api.routes.operations,
+    api=routes.operations,
     install=pages.install,
-    chores={"parcels": keys.forget},
+    chores={"parcels": cup_service.forget},
 )

@@ -21,17 +21,13 @@ from cw.championship.report import ChampionshipReport, report_of
 from cw.errors import UsageError
 from cw.games.rules import Json
 from cw.league.fixtures import open_fixtures
-from cw.web.contests import changed_part
-from cw.web.games.game_pages import game_page
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.cup.keys import key_of
-from cw_hub.competitions.cup.settings import NAME
-from cw_hub.competitions.cup.verbs import Cup
-from cw_hub.competitions.dates import dates_of
-from cw_hub.competitions.drafts import is_shown
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.pages.remembered import Remembered
-from cw_hub.pages.request import one_reading
+from cw.web.championship import changed_part
+from cw.web.games import game_page
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.cup.service import NAME, Cup, key_of
+from cw_hub.competitions.format import is_shown
+from cw_hub.competitions.service import CompetitionFacts, dates_of
+from cw_hub.pages.request import Remembered, one_reading
 from cw_hub.store.database import Reading
 
 routes = Blueprint("cups", __name__, url_prefix="/cup")
@@ -53,7 +49,7 @@ def install(app: Flask) -> None:
 
 def find(reading: Reading, slug: str) -> CompetitionFacts:
     """Return a cup by its slug; abort with 404 if it is missing or a draft that is not shown."""
-    cup = competitions.find(reading, NAME, slug)
+    cup = competitions_service.find(reading, NAME, slug)
     if cup is None or not is_shown(cup):
         abort(404, NO_CUP)
     return cup
@@ -111,7 +107,7 @@ def content_or_404(reading: Reading, facts: CompetitionFacts) -> dict[str, Any]:
 def index() -> str:
     """Show all cups, newest first."""
     with one_reading() as reading:
-        cups = competitions.of_format(reading, NAME)
+        cups = competitions_service.of_format(reading, NAME)
     visible = [cup for cup in cups if cup.state != "draft"]
     games = {cup.game: game_page(cup.game).title for cup in visible}
     return render_template(f"{TEMPLATES}/index.html", cups=visible, games=games)
@@ -182,5 +178,5 @@ def match_named(slug: str, stem: str) -> str:
     """Return the name of a match of a cup; abort with 404 if there is none."""
     with one_reading() as reading:
         cup = find(reading, slug)
-        name = competitions.match_with_key(reading, cup.id, key_of(slug, stem))
+        name = competitions_service.match_with_key(reading, cup.id, key_of(slug, stem))
     return name or abort(404, NO_MATCH)

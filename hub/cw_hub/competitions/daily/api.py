@@ -8,14 +8,22 @@ from typing import Annotated, Final
 from flask import abort
 from msgspec import Meta, Struct
 
-from cw_hub.api.documents import List, document, list_of
-from cw_hub.api.operations import Routes
-from cw_hub.api.queries import Limit, MatchIdOrNone, Name, PlaceOrNone, Query
+from cw_hub.api import (
+    Limit,
+    List,
+    MatchIdOrNone,
+    Name,
+    PlaceOrNone,
+    Query,
+    Routes,
+    document,
+    list_of,
+)
 from cw_hub.competitions.daily import standings as rankings
-from cw_hub.competitions.daily.entrants import GAME
+from cw_hub.competitions.daily.service import GAME
 from cw_hub.competitions.daily.standings import Game, Place
-from cw_hub.competitions.drafts import is_shown
-from cw_hub.competitions.verbs import CompetitionFacts
+from cw_hub.competitions.format import is_shown
+from cw_hub.competitions.service import CompetitionFacts
 from cw_hub.matches.listings import Part
 from cw_hub.pages.request import one_reading
 from cw_hub.store.database import Reading

@@ -1,35 +1,125 @@
-"""Daily competitions: everybody plays in one game at a set time of day."""
+"""The format of daily games: everybody plays in one game at a set time of day."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
+from markupsafe import Markup
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import (
-    api,
-    home,
-    match_page,
-    news,
-    readiness,
-    verbs,
-)
-from cw_hub.competitions.daily import pages as ranking
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import api, bots, history, match_page, own_bot_pages
+from cw_hub.competitions.daily import pages as daily_pages
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.daily import standings as rankings
 from cw_hub.competitions.daily.bots import PROBE
-from cw_hub.competitions.daily.history import graph_page
-from cw_hub.competitions.daily.own import bot_pages
-from cw_hub.competitions.format import Format, HomeCard, ProfileCard
-from cw_hub.competitions.setting_fields import OPTIONS_HINT, SettingField
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches.kinds import Kind
+from cw_hub.competitions.daily.history import graph_of
+from cw_hub.competitions.daily.match_page import title
+from cw_hub.competitions.daily.service import GAME, upcoming
+from cw_hub.competitions.daily.standings import is_shown
+from cw_hub.competitions.format import MOST_NEWS, Format, HomeCard, NewsItem, Place, ProfileCard
+from cw_hub.competitions.forms import OPTIONS_HINT, SettingField
+from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.context import Clock
+from cw_hub.matches.match_types import Kind
+from cw_hub.pages.layout import address_of, part_of_page
+from cw_hub.store.models import Bot, Competition, Match, MatchParticipant, User
+
+
+def news(session: Session) -> Iterator[NewsItem]:
+    """Yield the latest games with their winners."""
+    games = (
+        select(Match.id, Match.match_id, Match.at, Match.players, Competition.title.label("name"))
+        .join(Competition, Competition.id == Match.competition_id)
+        .where(is_shown())
+        .order_by(Match.at.desc(), Match.id.desc())
+        .limit(MOST_NEWS)
+    )
+    for game in session.execute(games):
+        yield NewsItem(
+            id=f"match/{game.match_id}",
+            at=game.at,
+            title=f"{game.name}: {title(game.at)}",
+            text=f"{winners_of(session, game.id)} among {game.players} players.",
+            address=address_of("match.page", match_id=game.match_id),
+        )
+
+
+def winners_of(session: Session, match: int) -> str:
+    """Name the winners of a game, by the id of its row."""
+    first = (MatchParticipant.match_id == match, MatchParticipant.rank == 1)
+    names = session.scalars(select(MatchParticipant.name).where(*first).limit(2)).all()
+    if len(names) == 1:
+        return f"{names[0]} won"
+    number = session.scalar(select(func.count()).where(*first))
+    return f"{number} share the first place"
+
+
+PLACES: Final = 3
+"""Number of places shown at the top."""
+
+
+def address(competition: CompetitionFacts) -> str:
+    """Return the address of a competition's ranking."""
+    if competition.slug == GAME:
+        return address_of("ranking.page")
+    return address_of("ranking.page", game=competition.slug)
+
+
+def next_at(session: Session, clock: Clock, competition: CompetitionFacts) -> datetime | None:
+    """Return when the next game of a competition is due."""
+    return next(iter(upcoming(session, clock, competition, 1)), None)
+
+
+def leaders(session: Session, competition: int) -> Sequence[Place]:
+    """Return the top places of a daily competition's last ranked game."""
+    last = rankings.find(session, competition)
+    if last is None:
+        return []
+    rows = session.execute(
+        select(MatchParticipant, User.username, User.avatar)
+        .outerjoin(Bot, Bot.id == MatchParticipant.bot_id)
+        .outerjoin(User, User.id == Bot.user_id)
+        .where(MatchParticipant.match_id == last.game.id, MatchParticipant.rank.is_not(None))
+        .order_by(MatchParticipant.rank, MatchParticipant.slot)
+        .limit(PLACES)
+    )
+    return [
+        Place(seat.rank or 0, seat.name, owner, picture, f"outlived {seat.score or 0:g}")
+        for seat, owner, picture in rows
+    ]
+
+
+def profile_part(session: Session, user_id: int, username: str) -> Markup:
+    """Return the rank graph of a user."""
+    graph = graph_of(session, GAME, user_id)
+    return part_of_page("hub/competitions/daily/profile.html", graph=graph, username=username)
+
+
+def profile_line(session: Session, user_id: int) -> tuple[str, str]:
+    """Return the label and the value of a user's rank in the last game."""
+    rank = history.last_rank(session, user_id)
+    return "Last game ranking", "did not play" if rank is None else str(rank)
+
+
+def profile_head() -> Markup:
+    """Return the scripts of the graph."""
+    return part_of_page("hub/competitions/daily/profile_head.html")
+
+
+def settings_part(session: Session, user_id: int) -> Markup:
+    """Return the settings card of a player's daily bot."""
+    bot = bots.find(session, user_id)
+    return part_of_page("hub/competitions/daily/settings_card.html", bot=bot)
+
 
 KIND: Final = Kind(
-    name=verbs.FORMAT,
-    seat=readiness.admit,
-    finish=verbs.finished,
+    name=daily_service.FORMAT,
+    seat=bots.admit,
+    finish=daily_service.finished,
     title=match_page.title,
     words=match_page.words,
     part=match_page.part,
@@ -53,27 +143,27 @@ def change(
     actor: str,
 ) -> None:
     """Change settings of a competition; raise UsageError if they are invalid."""
-    verbs.read_settings({**facts.settings, **values})
-    competitions.set_values(session, clock, facts.id, values, actor)
+    daily_service.read_settings({**facts.settings, **values})
+    competitions_service.set_values(session, clock, facts.id, values, actor)
 
 
 FORMAT: Final = Format(
     kind=KIND,
-    plan=verbs.plan,
+    plan=daily_service.plan,
     takes_bots=True,
     change=change,
-    begin=verbs.begin_site,
+    begin=daily_service.begin_site,
     about="All bots play in one match, every day at the same time.",
     fields=FIELDS,
-    home=HomeCard(address=home.address, leaders=home.leaders, next_at=home.next_at),
+    home=HomeCard(address=address, leaders=leaders, next_at=next_at),
     profile=ProfileCard(
-        part=home.profile_part,
-        line=home.profile_line,
-        head=home.profile_head,
-        settings=home.settings_part,
+        part=profile_part,
+        line=profile_line,
+        head=profile_head,
+        settings=settings_part,
     ),
-    news=news.news,
-    pages=(bot_pages.routes, ranking.routes, graph_page.routes),
+    news=news,
+    pages=(own_bot_pages.routes, daily_pages.routes, daily_pages.history_routes),
     api=api.routes.operations,
-    jobs={PROBE: readiness.probe_bot},
+    jobs={PROBE: bots.probe_bot},
 )

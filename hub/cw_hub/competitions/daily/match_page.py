@@ -10,18 +10,14 @@ from flask import Response, abort, jsonify, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw_hub.competitions.daily import standings as rankings
-from cw_hub.competitions.daily.entrants import GAME
 from cw_hub.competitions.daily.pages import routes
+from cw_hub.competitions.daily.service import FORMAT, GAME, name_of_game
 from cw_hub.competitions.daily.standings import Neighbours
-from cw_hub.competitions.daily.verbs import FORMAT, name_of_game
-from cw_hub.matches.interruptions import OPEN
-from cw_hub.matches.kinds import NO_PART, MatchPart
+from cw_hub.matches.match_types import NO_PART, MatchPart, MatchView
 from cw_hub.matches.pages import find
-from cw_hub.matches.views import MatchView
-from cw_hub.pages.countries import COUNTRIES, flag
-from cw_hub.pages.parts import part_of_page
-from cw_hub.pages.remembered import minute
-from cw_hub.pages.request import one_reading, resources
+from cw_hub.matches.results import OPEN
+from cw_hub.pages.layout import COUNTRIES, flag, part_of_page
+from cw_hub.pages.request import minute, one_reading, resources
 from cw_hub.store.database import Reading
 
 RUNNING: Final = "Game is currently running"

@@ -1,4 +1,4 @@
-"""The Ranking page: schedule and rankings of daily games."""
+"""The Ranking page: schedule and rankings of daily games, and graphs of a player's history."""
 
 from __future__ import annotations
 
@@ -20,22 +20,20 @@ from flask import (
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from cw_hub.accounts.access.actor import actor
-from cw_hub.competitions.daily import bots as grader_bots
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import actor
+from cw_hub.competitions.daily import bots, history
 from cw_hub.competitions.daily import standings as rankings
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.competitions.daily.history import lookup
-from cw_hub.competitions.daily.history.graph import graph_of
+from cw_hub.competitions.daily.history import DEFAULT, graph_of, points_of
+from cw_hub.competitions.daily.service import GAME
 from cw_hub.competitions.daily.standings import BLOCK, List, Neighbours, Place
-from cw_hub.competitions.dates import dates_of
-from cw_hub.competitions.drafts import is_shown
-from cw_hub.competitions.verbs import CompetitionFacts
+from cw_hub.competitions.format import is_shown
+from cw_hub.competitions.home import PERIODS
+from cw_hub.competitions.service import CompetitionFacts, dates_of
 from cw_hub.pages import polls
-from cw_hub.pages.countries import COUNTRIES
+from cw_hub.pages.layout import COUNTRIES, machine_time
 from cw_hub.pages.polls import Polled
-from cw_hub.pages.queries import first_of_month, whole_number
-from cw_hub.pages.request import one_reading, resources
-from cw_hub.pages.times import machine_time
+from cw_hub.pages.request import first_of_month, one_reading, resources, whole_number
 
 routes = Blueprint("ranking", __name__)
 
@@ -115,7 +113,7 @@ def page() -> ResponseReturnValue:
         around = neighbours(reading, facts)
         dates = facts and dates_of(reading, facts.id)
         coming = facts and rankings.upcoming(reading, site.clock, facts)
-        bot = grader_bots.find(reading, viewer) if viewer and not is_of_bots() else None
+        bot = bots.find(reading, viewer) if viewer and not is_of_bots() else None
         table = table_of(reading, List(around.game.id, country), viewer) if around else None
         winner = winner_of(reading, around, table) if around else None
         countries = countries_of(reading, around.game.id) if around else frozenset()
@@ -225,7 +223,7 @@ def calendar() -> ResponseReturnValue:
     first = month_of(request.args.get("month", ""))
     with one_reading() as reading:
         facts = competition(reading)
-        days = lookup.month(reading, facts, first) if facts else {}
+        days = history.month(reading, facts, first) if facts else {}
     return jsonify(
         {
             day.isoformat(): [
@@ -262,3 +260,21 @@ def going_on() -> Polled:
         "last": around.game.match_id if around else None,
     }
     return Polled("-".join(str(value) for value in payload.values()), payload)
+
+
+history_routes = Blueprint("rank_graph", __name__)
+
+
+@history_routes.get("/user/<username>/graph")
+def points(username: str) -> ResponseReturnValue:
+    """Return the ranks of a user in the games of a period."""
+    period = request.args.get("period", DEFAULT)
+    if period not in PERIODS:
+        abort(400, f"period must be one of {', '.join(PERIODS)}.")
+    game = request.args.get("game", GAME)
+    with one_reading() as reading:
+        profile = accounts_service.find_profile(reading, username)
+        if profile is None:
+            abort(404, "There is no such user.")
+        ranks = points_of(reading, game, profile.user_id, period)
+    return jsonify([{**point._asdict(), "at": machine_time(point.at)} for point in ranks])

@@ -26,13 +26,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.dates import dates_of
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches.interruptions import OPEN
-from cw_hub.store.tables import Bot, Friend, Match, MatchParticipant, User
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.service import CompetitionFacts, dates_of
+from cw_hub.context import Clock
+from cw_hub.matches.results import OPEN
+from cw_hub.store.models import Bot, Friend, Match, MatchParticipant, User
 
 BLOCK: Final = 10
 """Number of positions at the top of a ranking, and revealed at a time in a gap."""
@@ -103,7 +102,7 @@ def is_shown(match: FromClause = _MATCHES) -> ColumnElement[bool]:
     """Return the SQL condition for shown games."""
     seat = _SEATS.alias()
     ranked = exists().where(seat.c.match_id == match.c.id, seat.c.rank.is_not(None))
-    return and_(match.c.kind == daily.FORMAT, match.c.state == "done", ranked)
+    return and_(match.c.kind == daily_service.FORMAT, match.c.state == "done", ranked)
 
 
 def neighbour(*, is_later: bool) -> ColumnElement[str]:
@@ -155,7 +154,7 @@ AWAITED: Final = union_all(
 
 def competition_of(session: Session, game: str) -> CompetitionFacts | None:
     """Return the daily competition of a game, or None."""
-    return competitions.find(session, daily.FORMAT, game)
+    return competitions_service.find(session, daily_service.FORMAT, game)
 
 
 def game_of(row: Any) -> Game:
@@ -188,7 +187,7 @@ def upcoming(session: Session, clock: Clock, facts: CompetitionFacts) -> Upcomin
     if facts.state != "running" and begins is None:
         return Upcoming(running, None)
     off = {row.at for row in rows if row.state == "void"}
-    dues = daily.read_settings(facts.settings).due.after(begins or now)
+    dues = daily_service.read_settings(facts.settings).due.after(begins or now)
     return Upcoming(running, next((due for due in dues if due not in off), None))
 
 

@@ -6,16 +6,13 @@ from typing import Final
 
 from flask import abort
 
-from cw_hub.api.documents import BotStanding, List, document, list_of
-from cw_hub.api.operations import Routes
-from cw_hub.api.queries import OfBotQuery, PlacesQuery
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.views import BotView
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.rated import standings as leaderboard
-from cw_hub.competitions.rated import verbs as rated
-from cw_hub.competitions.rated.bots import bot_matches, bot_standings
-from cw_hub.competitions.rated.bots.bot_matches import RatedPoint
+from cw_hub.api import BotStanding, List, OfBotQuery, PlacesQuery, Routes, document, list_of
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import BotView
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.rated import bot_standings, standings
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.competitions.rated.bot_standings import RatedPoint
 from cw_hub.competitions.rated.documents import (
     LeaderboardQuery,
     LeaderboardRow,
@@ -36,7 +33,7 @@ NO_COMPETITION: Final = "There is no such rated competition."
 NOT_RATED: Final = "There is no rated competition of this bot's game."
 
 
-def leaderboard_row(row: leaderboard.Row) -> LeaderboardRow:
+def leaderboard_row(row: standings.Row) -> LeaderboardRow:
     """Return a leaderboard row as an API document."""
     return document(LeaderboardRow, row, rating=row.shown_rating, last_match_at=row.active_at)
 
@@ -47,12 +44,12 @@ def leaderboard_rows(query: LeaderboardQuery) -> List[LeaderboardRow]:
     place = int(query.after or 0)
     choice = Wanted(query.players, query.range, query.q, query.sort, place // PER_PAGE + 1)
     with one_reading() as reading:
-        rows = rated.rated_competitions(reading)
+        rows = rated_service.rated_competitions(reading)
         game = query.game or (rows[0].slug if rows else "")
         competition = next((row for row in rows if row.slug == game), None)
         if competition is None:
             abort(404, NO_COMPETITION)
-        board = board_of(reading, competitions.facts_of(competition), choice)
+        board = board_of(reading, competitions_service.facts_of(competition), choice)
     if board.page < choice.page:
         return List(items=[], next=None)
     first, is_last = (board.page - 1) * PER_PAGE, board.page == board.pages
@@ -62,8 +59,8 @@ def leaderboard_rows(query: LeaderboardQuery) -> List[LeaderboardRow]:
 
 def rated_bot(reading: Reading, bot_id: str) -> tuple[int, int]:
     """Return the row ids of a bot and its game's rated competition; abort with 404 if missing."""
-    bot = bot_views.find_by_id(reading, bot_id) or abort(404, NO_BOT)
-    competition = rated.of_game(reading, bot.game) or abort(404, NOT_RATED)
+    bot = bots_service.find_by_id(reading, bot_id) or abort(404, NO_BOT)
+    competition = rated_service.of_game(reading, bot.game) or abort(404, NOT_RATED)
     return bot.id, competition.id
 
 
@@ -73,7 +70,7 @@ def bot_ratings(bot_id: str, query: OfBotQuery) -> List[RatingPoint]:
     cut = Cut(query.limit, query.after)
     with one_reading() as reading:
         bot, competition = rated_bot(reading, bot_id)
-        part = bot_matches.ratings_of_bot(reading, competition, bot, cut)
+        part = bot_standings.ratings_of_bot(reading, competition, bot, cut)
     return list_of(part, rating_point)
 
 
@@ -91,7 +88,7 @@ def bot_opponents(bot_id: str, query: PlacesQuery) -> List[OpponentRow]:
 
 def standing(reading: Reading, bot: BotView) -> BotStanding | None:
     """Return a bot's standing in the competition of its game, or None if it takes no part."""
-    competition = rated.of_game(reading, bot.game)
+    competition = rated_service.of_game(reading, bot.game)
     its = bot_standings.standing(reading, competition.id, bot.id) if competition else None
     if its is None:
         return None

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from cw_hub.api.queries import Limit, Name, PlaceOrNone, Players, Query
+from cw_hub.api import Limit, Name, PlaceOrNone, Players, Query
 from cw_hub.competitions.rated.standings import SortKey
-from cw_hub.store.tables import BotStatus
+from cw_hub.store.models import BotStatus
 
 
 class LeaderboardQuery(Query, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,40 +1,79 @@
-"""Rated competitions: users' bots are paired continuously, and every result is rated."""
+"""The format of rated competitions: bots are paired continuously, and every result is rated."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.format import BotCard, Format, HomeCard, ProfileCard
-from cw_hub.competitions.rated import (
-    api,
-    entry,
-    home,
-    pages,
-    pairing,
-    proof,
-    settings,
-    verbs,
-)
-from cw_hub.competitions.rated.bots import bot_pages, bot_standings
-from cw_hub.competitions.rated.explanations import match_page
-from cw_hub.competitions.setting_fields import OPTIONS_HINT, SettingField
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches.kinds import Kind
-from cw_hub.pages.parts import Application
-from cw_hub.store.tables import CompetitionState
+from cw_hub.accounts.actor import actor
+from cw_hub.bots.health import WORDS, conditions
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.format import BotCard, Format, HomeCard, Place, ProfileCard
+from cw_hub.competitions.forms import OPTIONS_HINT, SettingField
+from cw_hub.competitions.rated import api, bot_pages, bot_standings, pages, pairing, standings
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.competitions.rated.ratings import changes_of
+from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.context import Clock
+from cw_hub.matches.match_types import NO_PART, Kind, MatchPart, MatchView
+from cw_hub.pages.layout import Application, address_of, part_of_page
+from cw_hub.store.database import Reading
+from cw_hub.store.models import CompetitionState
+
+PLACES: Final = 3
+"""Number of places shown at the top."""
+
+
+def address(competition: CompetitionFacts) -> str:
+    """Return the address of a competition's leaderboard."""
+    return address_of("leaderboard.page", game=competition.slug)
+
+
+def leaders(session: Session, competition: int) -> Sequence[Place]:
+    """Return the bots with the highest shown ratings; tied bots share a place."""
+    return [
+        Place(leader.rank, leader.name, leader.owner, leader.picture, f"{leader.shown_rating:.0f}")
+        for leader in standings.leaders(session, competition, PLACES)
+    ]
+
+
+def profile_part(session: Session, user_id: int, _username: str) -> Markup:
+    """Return a user's bots with their ratings; empty if there are none.
+
+    Viewers who may see the bots' condition on their pages see it here as well.
+    """
+    bots = bot_standings.bots_of(session, user_id)
+    if not bots:
+        return Markup()
+    words = {bot.bot: WORDS[bot.status] for bot in bots}
+    if actor().sees(user_id):
+        conditions_of_bots = conditions(
+            session, [bot.bot for bot in bots if bot.status != "RETIRED"]
+        )
+        words |= {bot: condition.word for bot, condition in conditions_of_bots.items()}
+    return part_of_page("hub/competitions/rated/profile.html", bots=bots, words=words)
+
+
+def part(_reading: Reading, match: MatchView, _battle: int) -> MatchPart:
+    """Return a sentence for each bot of a rated match, with the figures behind it."""
+    changes = changes_of(match)
+    if not changes:
+        return NO_PART
+    return MatchPart(
+        below=part_of_page("hub/competitions/rated/match_changes.html", changes=changes)
+    )
+
 
 KIND: Final = Kind(
-    name=entry.FORMAT,
-    finish=verbs.finished,
+    name=rated_service.FORMAT,
+    finish=rated_service.finished,
     hides_players=True,
     plays_at_once=True,
     keeps="strongest",
-    part=match_page.part,
+    part=part,
 )
 
 
@@ -71,8 +110,8 @@ def change(
     actor: str,
 ) -> None:
     """Change settings of a competition; raise UsageError if they are invalid."""
-    checked = settings.checked(facts.game, values)
-    competitions.set_values(session, clock, facts.id, checked, actor)
+    checked = rated_service.checked(facts.game, values)
+    competitions_service.set_values(session, clock, facts.id, checked, actor)
 
 
 def steer(
@@ -83,9 +122,9 @@ def steer(
     actor: str,
 ) -> None:
     """Set a competition's state; when it runs, enter all bots of its game."""
-    competitions.set_state(session, clock, facts.id, state, actor)
+    competitions_service.set_state(session, clock, facts.id, state, actor)
     if state == "running":
-        verbs.open_to_all(session, clock, facts.id, facts.game)
+        rated_service.open_to_all(session, clock, facts.id, facts.game)
 
 
 def install(app: Application) -> None:
@@ -100,16 +139,16 @@ FORMAT: Final = Format(
     takes_bots=True,
     change=change,
     steer=steer,
-    begin=verbs.begin_site,
+    begin=rated_service.begin_site,
     about="Bots play others of similar strength, day and night, and get ratings.",
     fields=FIELDS,
-    enter=entry.enter,
-    verify=proof.verify_all,
-    hosting_of=verbs.hosting_of,
+    enter=rated_service.enter,
+    verify=rated_service.verify_all,
+    hosting_of=rated_service.hosting_of,
     has_maps=True,
-    home=HomeCard(address=home.address, leaders=home.leaders),
+    home=HomeCard(address=address, leaders=leaders),
     bot=BotCard(part=bot_pages.part, standing=api.standing, ratings=bot_standings.shown_ratings),
-    profile=ProfileCard(part=home.profile_part),
+    profile=ProfileCard(part=profile_part),
     pages=(pages.routes, bot_pages.routes),
     api=api.routes.operations,
     install=install,

@@ -12,27 +12,29 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from cw.games.registry import game_entries
-from cw.web.games.game_pages import game_page
-from cw_hub.accounts.access.actor import actor
-from cw_hub.accounts.people import HOUSE
-from cw_hub.competitions.dates import Dates, dates_of
-from cw_hub.competitions.drafts import is_shown
-from cw_hub.competitions.rated import standings as leaderboard
-from cw_hub.competitions.rated import verbs as rated
-from cw_hub.competitions.rated.explanations.recent import Beside, beside
-from cw_hub.competitions.rated.standings import SORTS, LeaderboardPage, Wanted
-from cw_hub.competitions.rated.win_counts import WinCounts
-from cw_hub.competitions.verbs import CompetitionFacts, everything
+from cw.web.games import game_page
+from cw_hub.accounts.actor import actor
+from cw_hub.accounts.service import HOUSE
+from cw_hub.competitions.format import is_shown
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.competitions.rated import standings
+from cw_hub.competitions.rated.standings import (
+    SORTS,
+    Beside,
+    LeaderboardPage,
+    Wanted,
+    WinCounts,
+    beside,
+)
+from cw_hub.competitions.service import CompetitionFacts, Dates, dates_of, everything
 from cw_hub.matches import listings
-from cw_hub.matches.interruptions import STATES
 from cw_hub.matches.listings import PLACES, Choice
 from cw_hub.matches.pages import shown_kinds
+from cw_hub.matches.results import STATES
 from cw_hub.pages import polls
-from cw_hub.pages.parts import address_with, part_of_page
+from cw_hub.pages.layout import address_with, part_of_page
 from cw_hub.pages.polls import Polled
-from cw_hub.pages.queries import whole_number
-from cw_hub.pages.remembered import Remembered, minute
-from cw_hub.pages.request import one_reading, resources
+from cw_hub.pages.request import Remembered, minute, one_reading, resources, whole_number
 from cw_hub.store.database import Reading
 
 routes = Blueprint("leaderboard", __name__)
@@ -80,14 +82,14 @@ def board_of(reading: Reading, competition: CompetitionFacts, choice: Wanted) ->
     """
     check_players(reading, competition, choice.players)
     counts = cast(WinCounts, current_app.extensions["win_counts"])
-    return leaderboard.board(reading, counts, competition, choice, resources().clock())
+    return standings.board(reading, counts, competition, choice, resources().clock())
 
 
 def check_players(reading: Reading, competition: CompetitionFacts, players: int) -> None:
     """Abort with 400 for a number of players that the competition's matches never have; 0: any."""
     if not players:
         return
-    formats = rated.settings_of(reading, competition).formats
+    formats = rated_service.settings_of(reading, competition).formats
     if players not in formats:
         numbers = ", ".join(map(str, formats))
         abort(400, f"Its matches have {numbers} players, not {players}.")
@@ -149,7 +151,7 @@ def read_board(choice: Wanted) -> ShownBoard | None:
         if competition is None:
             abort(404, "There is no such competition.")
         rows, dates = kept_rows(reading, competition, choice), dates_of(reading, competition.id)
-        formats = rated.settings_of(reading, competition).formats
+        formats = rated_service.settings_of(reading, competition).formats
         return ShownBoard(competition, open_ones, dates, rows, formats)
 
 

@@ -1,26 +1,116 @@
-"""The leaderboard of a rated competition: pages, order, and leaders."""
+"""The leaderboard of a rated competition: pages, order, leaders, and recent results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
-from typing import Any, Final, Literal, TypeAlias, get_args
+from itertools import groupby, pairwise
+from threading import Lock
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
-from cw.league.statistics.glicko2 import shown_rating
-from cw_hub.competitions.rated.win_counts import Count, Span, WinCounts, first_day
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.store.tables import (
-    Bot,
-    BotStatus,
-    Rating,
-    RatingTotal,
-    User,
+from cw.league.glicko2 import Rating, shown_rating
+from cw_hub.accounts.service import HOUSE
+from cw_hub.competitions.rated.ratings import DAY
+from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.store.models import Bot, BotStatus, Match, MatchParticipant, RatingTotal, User
+from cw_hub.store.models import Rating as ModelsRating
+
+MOST: Final = 24
+"""Maximum number of cached counts; with 10,000 bots they take about 50 MB."""
+
+
+_OTHER = aliased(MatchParticipant)
+WINNERS: Final = (
+    select(func.count())
+    .where(_OTHER.match_id == MatchParticipant.match_id, _OTHER.rank == 1)
+    .correlate(MatchParticipant)
+    .scalar_subquery()
 )
+"""The number of first places in a seat's match: one is a win, several are draws."""
+
+
+class Count(NamedTuple):
+    """A bot's game counts."""
+
+    games: int
+    wins: int
+
+    @property
+    def rate(self) -> float:
+        """The fraction of games won."""
+        return self.wins / self.games
+
+
+Counts: TypeAlias = Mapping[int, Count]
+"""By bot id; bots without a game are absent."""
+
+
+class Span(NamedTuple):
+    """The matches to count."""
+
+    competition: int
+    players: int
+    """The number of players; 0: all."""
+    since: int
+    """The first day counted, in days since 1970; 0: all time."""
+
+
+def first_day(now: datetime, days: int) -> int:
+    """Return the first of a number of UTC days that end today, in days since 1970; 0 for 0."""
+    return int(now.timestamp()) // DAY - days + 1 if days else 0
+
+
+class WinCounts:
+    """A cache of counts, shared by all threads of a process.
+
+    Counts change only with their competition's revision, so those of the present one are valid.
+    """
+
+    def __init__(self) -> None:
+        """Create an empty cache."""
+        self._lock = Lock()
+        self._cache: dict[Span, tuple[int, Counts]] = {}
+
+    def of(self, session: Session, span: Span, revision: int) -> Counts:
+        """Return the counts of a span at a revision of its competition.
+
+        Concurrent callers both sum up, with the same result.
+        """
+        with self._lock:
+            cache_revision, counts = self._cache.get(span, (None, {}))
+        if cache_revision == revision:
+            return counts
+        counts = summed(session, span)
+        if counts:  # Empty counts are fast, and would crowd others out.
+            self._keep(span, revision, counts)
+        return counts
+
+    def _keep(self, span: Span, revision: int, counts: Counts) -> None:
+        with self._lock:
+            self._cache.pop(span, None)
+            if len(self._cache) >= MOST:
+                del self._cache[next(iter(self._cache))]
+            self._cache[span] = revision, counts
+
+
+def summed(session: Session, span: Span) -> Counts:
+    """Sum up bots' games and wins from the rows."""
+    of_days = RatingTotal.day >= span.since if span.since else RatingTotal.day == 0
+    rows = session.execute(
+        select(RatingTotal.bot_id, func.sum(RatingTotal.games), func.sum(RatingTotal.wins))
+        .where(
+            RatingTotal.competition_id == span.competition,
+            RatingTotal.players == span.players,
+            of_days,
+        )
+        .group_by(RatingTotal.bot_id)
+    )
+    return {bot: Count(int(games), int(wins)) for bot, games, wins in rows}
+
 
 PER_PAGE: Final = 100
 UNSURE: Final = 110.0
@@ -28,12 +118,12 @@ UNSURE: Final = 110.0
 
 LISTED: Final[tuple[BotStatus, ...]] = ("ACTIVE", "INACTIVE")
 
-RATING: Final = Rating.mu - 2 * Rating.phi
+RATING: Final = ModelsRating.mu - 2 * ModelsRating.phi
 """The shown rating, as an expression that uses its index."""
 
 TOTAL: Final = and_(
-    RatingTotal.competition_id == Rating.competition_id,
-    RatingTotal.bot_id == Rating.bot_id,
+    RatingTotal.competition_id == ModelsRating.competition_id,
+    RatingTotal.bot_id == ModelsRating.bot_id,
     RatingTotal.players == 0,
     RatingTotal.day == 0,
 )
@@ -107,11 +197,11 @@ def listed(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
     """Return a query for a competition's listed bots."""
     return (
         select(*columns)
-        .select_from(Rating)
-        .join(Bot, Bot.id == Rating.bot_id)
+        .select_from(ModelsRating)
+        .join(Bot, Bot.id == ModelsRating.bot_id)
         .where(
-            Rating.competition_id == competition,
-            Rating.last_match_at.is_not(None),
+            ModelsRating.competition_id == competition,
+            ModelsRating.last_match_at.is_not(None),
             Bot.status.in_(LISTED),
         )
     )
@@ -119,14 +209,14 @@ def listed(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
 
 def entries(competition: int, *columns: Any) -> Select[*tuple[Any, ...]]:
     """Return a query for the row data of a competition's listed bots, plus more columns."""
-    facts = (Bot, User, Rating.mu, Rating.phi, Rating.last_match_at)
+    facts = (Bot, User, ModelsRating.mu, ModelsRating.phi, ModelsRating.last_match_at)
     return listed(competition, *facts, *columns).join(User, User.id == Bot.user_id)
 
 
 def ranked(competition: int) -> Select[*tuple[Any, ...]]:
     """Return a query for a competition's listed bots with their ranks."""
     place = func.rank().over(order_by=RATING.desc()).label("rank")
-    columns = (Rating.bot_id, Rating.mu, Rating.phi, Rating.last_match_at)
+    columns = (ModelsRating.bot_id, ModelsRating.mu, ModelsRating.phi, ModelsRating.last_match_at)
     return listed(competition, *columns, place)
 
 
@@ -287,3 +377,99 @@ def row_of(row: Any, rank: int, count: Count) -> Row:
         count.wins,
         row.last_match_at,
     )
+
+
+RESULTS: Final = 5
+"""Number of latest results shown per bot, and of matches that its trend covers."""
+
+LATEST: Final = 500
+"""Number of a competition's matches considered; bots without a match among them have no trend."""
+
+Result: TypeAlias = Literal["won", "drawn", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """A bot's recent form."""
+
+    results: Sequence[Result] = ()
+    """Latest first."""
+    trend: int | None = None
+    """Change of the shown rating over these matches; None if unknown."""
+
+
+NOTHING_YET: Final = Recent()
+
+
+class HouseBot(NamedTuple):
+    """A house bot on the leaderboard: a mark to pass."""
+
+    name: str
+    shown_rating: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What leaderboard rows show besides ratings."""
+
+    recent: Mapping[int, Recent]
+    """By bot id."""
+    house: Sequence[HouseBot]
+    """Weakest first."""
+
+    def recent_of(self, bot: int) -> Recent:
+        """Return a bot's recent form."""
+        return self.recent.get(bot, NOTHING_YET)
+
+    def passed_by(self, shown_rating: float) -> list[str]:
+        """Return the names of the house bots below a rating."""
+        return [bot.name for bot in self.house if bot.shown_rating < shown_rating]
+
+
+def beside(session: Session, competition: CompetitionFacts, bots: Sequence[int]) -> Beside:
+    """Return the extra data of some bots' rows, in two statements however long their history."""
+    return Beside(recent(session, competition, bots), house_bots(session, competition.id))
+
+
+def house_bots(session: Session, competition: int) -> list[HouseBot]:
+    """Return a competition's listed house bots, weakest first."""
+    rows = listed(competition, Bot.name, RATING).join(User, User.id == Bot.user_id)
+    own = session.execute(rows.where(User.username_key == HOUSE).order_by(RATING))
+    return [HouseBot(*row) for row in own]
+
+
+def recent(
+    session: Session, competition: CompetitionFacts, bots: Sequence[int]
+) -> dict[int, Recent]:
+    """Return the recent form of some bots in a competition, by bot."""
+    own, other = MatchParticipant, aliased(MatchParticipant)
+    winners = (
+        select(func.count())
+        .where(other.match_id == own.match_id, other.rank == 1)
+        .correlate(own)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(own.bot_id, own.rank, own.mu, own.phi, winners.label("winners"))
+        .join(Match, Match.id == own.match_id)
+        .where(Match.competition_id == competition.id, Match.seq > competition.last_seq - LATEST)
+        .where(own.bot_id.in_(bots))
+        .order_by(own.bot_id, Match.seq.desc())
+    )
+    by_bot = groupby(rows, key=lambda row: row.bot_id)
+    return {bot: recent_in(seats) for bot, seats in by_bot}
+
+
+def recent_in(seats: Iterable[Any]) -> Recent:
+    """Return a bot's form from its seats, latest first."""
+    latest = list(seats)[: RESULTS + 1]
+    ratings = [Rating(seat.mu, seat.phi).shown_rating for seat in latest if seat.mu is not None]
+    trend = round(ratings[0]) - round(ratings[-1]) if len(ratings) > 1 else None
+    return Recent([result_of(seat.rank, seat.winners) for seat in latest[:RESULTS]], trend)
+
+
+def result_of(rank: int, winners: int) -> Result:
+    """Return the result of a rank, given the number of winners."""
+    if rank > 1:
+        return "lost"
+    return "won" if winners == 1 else "drawn"

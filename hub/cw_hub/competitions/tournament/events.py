@@ -11,18 +11,15 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw.league.ladder.boards import Mode
-from cw.league.ladder.phases import EventKind
+from cw.league.ladder import EventKind, Mode
 from cw_hub.accounts import audit
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.dates import IS_PLANNED, Dates
-from cw_hub.competitions.tournament.boards import read_boards
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.service import IS_PLANNED, OPERATOR, CompetitionFacts, Dates
+from cw_hub.competitions.tournament import teams
 from cw_hub.competitions.tournament.groups import groups_of, mark_changed, named_group
-from cw_hub.competitions.tournament.names import clean_name
-from cw_hub.competitions.tournament.teams import cards
-from cw_hub.competitions.verbs import OPERATOR, CompetitionFacts
-from cw_hub.store.tables import Competition, Event
+from cw_hub.competitions.tournament.settings import clean_name, read_boards
+from cw_hub.context import Clock
+from cw_hub.store.models import Competition, Event
 
 MOST_EVENTS: Final = 200
 LONGEST_TITLE: Final = 120
@@ -70,7 +67,7 @@ def add_event(  # noqa: PLR0913
     A start that is `is_late` replaces a planned one. Raises UsageError for an event in the past,
     unless `is_late`, and for invalid boards.
     """
-    row = competitions.lock(session, competition)
+    row = competitions_service.lock(session, competition)
     if event.at < clock() and not is_late:
         raise UsageError(PAST)
     title, text = clean_texts(event)
@@ -96,7 +93,7 @@ def add_event(  # noqa: PLR0913
     if is_late and event.kind == "start":
         call_off_starts(session, clock, row.id, new.id, actor)
     if event.kind == "end":
-        cards.renew_ends(session, clock, competition)
+        teams.renew_ends(session, clock, competition)
     mark_changed(row, *groups)
     subject = f"event:{row.slug}/{new.id}"
     detail = {"kind": new.kind, "at": new.at.isoformat(), "title": title}
@@ -140,12 +137,12 @@ def remove_event(
     session: Session, clock: Clock, competition: int, event: int, actor: str = OPERATOR
 ) -> None:
     """Call off an event that was not applied yet; raise UsageError for any other."""
-    row = competitions.lock(session, competition)
+    row = competitions_service.lock(session, competition)
     planned = (Event.id == event, Event.competition_id == competition, Event.applied_at.is_(None))
     title = session.scalar(delete(Event).where(*planned).returning(Event.title))
     if title is None:
         raise UsageError("this event is no longer planned")
-    cards.renew_ends(session, clock, competition)
+    teams.renew_ends(session, clock, competition)
     mark_changed(row, *groups_of(session, competition))
     subject, detail = f"event:{row.slug}/{event}", {"title": title}
     audit.note(session, clock, actor, "remove event", subject, detail=detail, competition_id=row.id)
@@ -159,7 +156,7 @@ def schedule(
     Both are announced. Idempotent. Raises UsageError for dates in the past or in the wrong order.
     """
     dates.check(clock())
-    row = competitions.lock(session, facts.id)
+    row = competitions_service.lock(session, facts.id)
     row.zone = dates.zone
     planned = session.scalars(select(Event).where(Event.competition_id == row.id, *IS_PLANNED))
     wanted = {("start", dates.starts), ("end", dates.ends)}

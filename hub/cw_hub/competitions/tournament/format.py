@@ -2,36 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from cw.errors import ProtocolError, UsageError
 from cw.games.wire import read_json
 from cw_hub.accounts import registration_limits
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.format import Format, NewCompetition
-from cw_hub.competitions.setting_fields import SettingField, show_all
-from cw_hub.competitions.tournament import creation, events, news, standings, words
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.format import MOST_NEWS, Format, HomeCard, NewCompetition, NewsItem, Place
+from cw_hub.competitions.forms import SettingField, show_all
+from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.competitions.tournament import api as tournament_api
+from cw_hub.competitions.tournament import (
+    creation,
+    events,
+    host_pages,
+    ladder,
+    people,
+    people_pages,
+    progress,
+    standings,
+    team_pages,
+    views,
+    words,
+)
+from cw_hub.competitions.tournament import pages as tournament_pages
 from cw_hub.competitions.tournament import settings as tournament_settings
 from cw_hub.competitions.tournament.creation import TournamentConfig
 from cw_hub.competitions.tournament.groups import NewGroup, groups_of
-from cw_hub.competitions.tournament.host import pages as host_pages
-from cw_hub.competitions.tournament.host.settings import change_settings
-from cw_hub.competitions.tournament.pages import api, home_card, join, ladder, ladder_view
-from cw_hub.competitions.tournament.people import invitations
-from cw_hub.competitions.tournament.people import pages as people_pages
-from cw_hub.competitions.tournament.rounds import progress, sending
-from cw_hub.competitions.tournament.teams import online
-from cw_hub.competitions.tournament.teams import pages as team_pages
-from cw_hub.competitions.tournament.teams.bots import hosting_of
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches.kinds import NO_PART, Kind, MatchPart
-from cw_hub.matches.views import MatchView
-from cw_hub.pages.parts import Application, address_of, part_of_page
-from cw_hub.store.tables import CompetitionState
+from cw_hub.competitions.tournament.host_teams import change_settings
+from cw_hub.competitions.tournament.ladder import ON_PODIUM, cached
+from cw_hub.competitions.tournament.settings import FORMAT as SETTINGS_FORMAT
+from cw_hub.competitions.tournament.standings import TableRow
+from cw_hub.competitions.tournament.team_bots import hosting_of
+from cw_hub.competitions.tournament.views import GroupView, TournamentView
+from cw_hub.competitions.tournament.words import plain
+from cw_hub.context import Clock
+from cw_hub.matches.match_types import NO_PART, Kind, MatchPart, MatchView
+from cw_hub.pages.layout import Application, address_of, part_of_page
+from cw_hub.pages.request import resources
+from cw_hub.store.models import Competition, CompetitionState, Event, Group, Round
+
+
+def news(session: Session) -> Iterator[NewsItem]:
+    """Yield the latest events: starts, ends, finals, and what hosts have announced."""
+    events = (
+        select(Event.id, Event.applied_at, Event.title, Event.text)
+        .add_columns(Competition.title.label("tournament"), Competition.slug)
+        .join(Competition, Competition.id == Event.competition_id)
+        .where(Competition.format == SETTINGS_FORMAT, Event.applied_at.is_not(None))
+        .order_by(Event.applied_at.desc(), Event.id.desc())
+        .limit(MOST_NEWS)
+    )
+    for event in session.execute(events):
+        yield NewsItem(
+            id=f"event/{event.id}",
+            at=event.applied_at,
+            title=f"{event.tournament}: {event.title}",
+            text=event.text,
+            address=address_of("tournaments.events", slug=event.slug),
+        )
+
+
+def address(competition: CompetitionFacts) -> str:
+    """Return the address of a tournament."""
+    return address_of("tournaments.choose", slug=competition.slug)
+
+
+def leaders(session: Session, competition: int) -> Sequence[Place]:
+    """Return the top teams of the deciding group; none before a round, or without such a group."""
+    slug = session.scalar(
+        select(Competition.slug)
+        .join(Group, Group.competition_id == Competition.id)
+        .join(Round, Round.group_id == Group.id)
+        .where(Competition.id == competition)
+        .limit(1)
+    )
+    tournament = slug and views.find(session, slug)
+    group = tournament and deciding_group(tournament)
+    if not tournament or not group:
+        return ()
+    events = views.events_of(session, competition)
+    phase = views.phase_of(group, events, resources().clock())
+    rows = cached(session, tournament, group, phase).rows[:ON_PODIUM]
+    return [place_of(row) for row in rows if row.place and row.history]
+
+
+def deciding_group(tournament: TournamentView) -> GroupView | None:
+    """Return the final if it has begun, or the only group, or None."""
+    finals = (group for group in tournament.groups if group.kind == "final" and group.rounds)
+    return next(finals, tournament.only_group)
+
+
+def place_of(row: TableRow) -> Place:
+    """Return the place of a team."""
+    return Place(row.place or 0, row.name, None, None, row.prize or f"{plain(row.points)} points")
+
+
+def ended_at(session: Session, competition: int) -> datetime | None:
+    """Return when a tournament ended, or None."""
+    its = (Event.competition_id == competition, Event.kind == "end", Event.group_id.is_(None))
+    return session.scalar(select(func.max(Event.applied_at)).where(*its))
+
+
+CARD: Final = HomeCard(
+    address=address, leaders=leaders, ended_at=ended_at, idle="teams on a ladder"
+)
 
 
 def match_part(session: Session, match: MatchView, battle: int) -> MatchPart:
@@ -107,7 +187,7 @@ def create(
         description=wanted.description,
     )
     creation.create(session, clock, config, actor)
-    return competitions.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
+    return competitions_service.named(session, f"{tournament_settings.FORMAT}/{wanted.slug}")
 
 
 def texts(session: Session, format_: Format, facts: CompetitionFacts) -> dict[str, str]:
@@ -144,9 +224,9 @@ def steer(
 
 def install(app: Application) -> None:
     """Prepare an application for the pages of tournaments."""
-    ladder_view.install(app)
-    online.install(app)
-    registration_limits.install(app, invitations.invited_to)
+    ladder.install(app)
+    team_pages.install(app)
+    registration_limits.install(app, people.invited_to)
 
 
 KIND: Final = Kind(
@@ -154,7 +234,7 @@ KIND: Final = Kind(
     claim=progress.claimed,
     hold=progress.hold,
     finish=progress.finished,
-    send=sending.to_send,
+    send=progress.to_send,
     part=match_part,
     battles=2,
     plays_at_once=True,
@@ -173,10 +253,16 @@ FORMAT: Final = Format(
     led_at=led_at,
     hosts_at=hosts_at,
     steer=steer,
-    home=home_card.CARD,
-    news=news.news,
-    pages=(ladder.routes, join.routes, people_pages.routes, team_pages.routes, host_pages.routes),
+    home=CARD,
+    news=news,
+    pages=(
+        tournament_pages.routes,
+        tournament_pages.join_routes,
+        people_pages.routes,
+        team_pages.routes,
+        host_pages.routes,
+    ),
     install=install,
-    api=api.routes.operations,
+    api=tournament_api.routes.operations,
     hosting_of=hosting_of,
 )

@@ -12,19 +12,19 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError, short
 from cw.games.registry import load_game
 from cw_hub.accounts import audit
-from cw_hub.clock import Clock
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.tournament.names import (
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.service import OPERATOR
+from cw_hub.competitions.tournament.settings import (
     GROUP_WORDS,
     LONGEST_GROUP,
     LONGEST_TEAM,
     clean_name,
     name_key,
     slug_for,
+    stored_settings,
 )
-from cw_hub.competitions.tournament.settings import stored_settings
-from cw_hub.competitions.verbs import OPERATOR
-from cw_hub.store.tables import Competition, Entry, Group, GroupKind, Round, Team
+from cw_hub.context import Clock
+from cw_hub.store.models import Competition, Entry, Group, GroupKind, Round, Team
 
 KIND_BY_NAME: Final[Mapping[str, GroupKind]] = {"internal": "internal", "final": "final"}
 """The default kind of a group by the key of its name; other groups are public."""
@@ -71,7 +71,7 @@ def add_group(
 
     Raises UsageError if the name is taken, even by a concurrent caller, and for a second final.
     """
-    row = competitions.lock(session, competition)
+    row = competitions_service.lock(session, competition)
     others = groups_of(session, competition)
     name = clean_name(group.name, LONGEST_GROUP)
     kind = group.kind or KIND_BY_NAME.get(name_key(name), "public")

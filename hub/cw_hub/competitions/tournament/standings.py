@@ -11,23 +11,30 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Row, and_, bindparam, select
 from sqlalchemy.orm import Session
 
-from cw.league.ladder.final_order import Ranked
-from cw.league.ladder.phases import Phase
-from cw.league.ladder.places import positions
-from cw.league.ladder.points import Outcome, PairResult, Scoring, match_points, result
+from cw.league.ladder import (
+    Outcome,
+    PairResult,
+    Phase,
+    Ranked,
+    Scoring,
+    match_points,
+    positions,
+    result,
+)
 from cw_hub.competitions.tournament import views
-from cw_hub.competitions.tournament.rounds.matches import (
+from cw_hub.competitions.tournament.rounds import ranked_teams
+from cw_hub.competitions.tournament.views import (
     GAMES_OF_MATCH,
     SEATS_OF_MATCH,
+    GroupView,
     RoundMatch,
+    TournamentView,
     games_by_match,
     matches_of,
     round_match,
 )
-from cw_hub.competitions.tournament.rounds.results import ranked_teams
-from cw_hub.competitions.tournament.views import GroupView, TournamentView
-from cw_hub.pages.names import natural_order
-from cw_hub.store.tables import (
+from cw_hub.pages.forms import natural_order
+from cw_hub.store.models import (
     Competition,
     Entry,
     EntryStatus,

@@ -8,13 +8,16 @@ from typing import Final, cast
 
 from cw.errors import FaultKind
 from cw.games.endings import FORFEITS
-from cw.league.ladder.final_order import TieBreak
-from cw.league.ladder.phases import Phase
-from cw.matches.fault_words import DID
-from cw_hub.competitions.tournament.rounds.matches import GameView, RoundMatch
+from cw.league.ladder import Phase, TieBreak
+from cw.matches.verdict import DID
 from cw_hub.competitions.tournament.standings import GroupStandings, TableRow
-from cw_hub.competitions.tournament.timeline import Countdown, EventView
-from cw_hub.competitions.tournament.views import GroupView
+from cw_hub.competitions.tournament.views import (
+    Countdown,
+    EventView,
+    GameView,
+    GroupView,
+    RoundMatch,
+)
 
 SECOND: Final = timedelta(seconds=1)
 DAY: Final = 86_400

@@ -10,11 +10,11 @@ from werkzeug.wrappers import Response
 
 from cw.errors import UsageError
 from cw_hub.accounts import audit
-from cw_hub.accounts.access.actor import player
+from cw_hub.accounts.actor import player
 from cw_hub.accounts.pages import go
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.checks import asking, check_requests
-from cw_hub.pages.parts import address_with, notice
+from cw_hub.bots import check_requests, checks
+from cw_hub.bots import service as bots_service
+from cw_hub.pages.layout import address_with, notice
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.admin.bots import CHOICES, BotChoice, find, find_bots, why_no_check
 from cw_hub.site.admin.pages import LONGEST_REASON, admins_only, is_sure, wanted_page, wanted_text
@@ -60,8 +60,8 @@ def suspend(bot_id: str) -> ResponseReturnValue:
         return back_to(bot_id)
     try:
         with hub.database.writing() as session:
-            bots.suspend(session, hub.clock, bot_id, reason, player().username)
-    except bots.WrongStatus as error:
+            bots_service.suspend(session, hub.clock, bot_id, reason, player().username)
+    except bots_service.WrongStatus as error:
         notice(str(error), "bad")
     except UsageError:
         abort(404, NO_BOT)
@@ -79,8 +79,8 @@ def restore(bot_id: str) -> ResponseReturnValue:
         return back_to(bot_id)
     try:
         with hub.database.writing() as session:
-            bot = bots.restore(session, hub.clock, bot_id, player().username)
-    except bots.WrongStatus as error:
+            bot = bots_service.restore(session, hub.clock, bot_id, player().username)
+    except bots_service.WrongStatus as error:
         notice(str(error), "bad")
     except UsageError:
         abort(404, NO_BOT)
@@ -105,7 +105,7 @@ def check(bot_id: str) -> ResponseReturnValue:
         return back_to(bot_id)
     if not is_sure():
         return back_to(bot_id)
-    owner = asking.owner_named(player().user_id)
+    owner = checks.owner_named(player().user_id)
     if bot.kind == "url":
         check_requests.claim_for(owner, bot.endpoint)
     if check_requests.send_for(owner, bot.id, is_program=bot.kind == "program"):

@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
-from cw_hub.bots.checks.condition import WORDS, Condition, conditions
-from cw_hub.site.admin.lists import Page, page_of
-from cw_hub.store.tables import Bot, Competition, Team, User
+from cw_hub.bots.health import WORDS, Condition, conditions
+from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.models import Bot, Competition, Team, User
 
 FAILING: Final = "failing"
 CHOICES: Final = (*WORDS.values(), FAILING)

@@ -11,26 +11,84 @@ from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
 from cw.games.registry import game_entries
-from cw.web.games.game_pages import game_page
-from cw_hub.accounts.access.actor import player
+from cw.web.games import game_page
+from cw_hub.accounts import uploads
+from cw_hub.accounts.actor import player
 from cw_hub.accounts.pages import go
-from cw_hub.accounts.pictures import uploads
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.dates import Dates, dates_of, field_text, problem_of, read_dates
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.format import Format, NewCompetition, format_named
-from cw_hub.competitions.picture_form import change_picture_of
-from cw_hub.competitions.setting_fields import read_all, show_all
-from cw_hub.competitions.verbs import LONGEST_TITLE, STEERED, CompetitionFacts, CompetitionTaken
-from cw_hub.pages.names import is_slug
-from cw_hub.pages.parts import notice
+from cw_hub.competitions.forms import change_picture_of, read_all, show_all
+from cw_hub.competitions.service import (
+    LONGEST_TITLE,
+    STEERED,
+    CompetitionFacts,
+    CompetitionTaken,
+    Dates,
+    dates_of,
+    field_text,
+    problem_of,
+    read_dates,
+)
+from cw_hub.pages.forms import is_slug, zone_names
+from cw_hub.pages.layout import address_with, notice
 from cw_hub.pages.request import one_reading, resources
-from cw_hub.pages.zones import zone_names
-from cw_hub.site.admin.pages import admins_only
+from cw_hub.site.admin.competitions import find_competitions
+from cw_hub.site.admin.pages import admins_only, is_sure, wanted_page, wanted_text
 from cw_hub.site.formats import site_formats
 
-routes = Blueprint("organising", __name__, url_prefix="/competitions")
+routes = Blueprint("admin_competitions", __name__)
 
 NO_COMPETITION: Final = "There is no such competition."
+LED_ELSEWHERE: Final = (
+    "Nothing has changed: {title} is paused and resumed on this page, by its events."
+)
+
+
+@routes.get("/admin/competitions")
+@admins_only
+def page() -> ResponseReturnValue:
+    """List the competitions, running ones first."""
+    text = wanted_text()
+    with one_reading() as session:
+        listing = find_competitions(session, resources().clock, text, wanted_page())
+    own = {format_.name: format_ for format_ in site_formats()}
+    return render_template(
+        "hub/site/admin/competitions.html",
+        page=listing,
+        text=text,
+        formats=own,
+        address_with=address_with,
+    )
+
+
+@routes.post("/admin/<format_name>/<slug>/pause", endpoint="pause", defaults={"paused": True})
+@routes.post("/admin/<format_name>/<slug>/resume", endpoint="resume", defaults={"paused": False})
+@admins_only
+def set_paused(format_name: str, slug: str, *, paused: bool) -> ResponseReturnValue:
+    """Pause or resume a competition."""
+    hub = resources()
+    with one_reading() as reading:
+        facts = competitions_service.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
+    format_ = format_named(site_formats(), format_name) or abort(404, NO_COMPETITION)
+    if format_.led_at is not None:
+        notice(LED_ELSEWHERE.format(title=facts.title), "bad")
+        return go(format_.led_at(facts))
+    here = go(url_for("admin_competitions.page", q=slug))
+    if not is_sure():
+        return here
+    with hub.database.writing() as session:
+        done = competitions_service.set_paused(
+            session, hub.clock, facts.id, player().username, paused=paused
+        )
+    if done:
+        notice(f"{facts.title} was {'paused' if paused else 'resumed'}.")
+    else:
+        notice("The competition has changed since you loaded the page.", "bad")
+    return here
+
+
+competition_routes = Blueprint("organising", __name__, url_prefix="/competitions")
+
 NO_STATE: Final = "There is no such state."
 NO_SLUG: Final = "The address must be 1 to 32 lower-case letters, digits and hyphens."
 AT_ITS_TIME: Final = "It begins at its time, or when you start it."
@@ -58,7 +116,7 @@ class Draft:
     texts: dict[str, str]
 
 
-@routes.get("/new")
+@competition_routes.get("/new")
 @admins_only
 def new() -> str:
     """Show the form of a new competition, once its format and game are chosen.
@@ -98,7 +156,7 @@ def form_page(draft: Draft | None, error: str = "") -> str:
     )
 
 
-@routes.post("/new")
+@competition_routes.post("/new")
 @admins_only
 def create() -> ResponseReturnValue:
     """Create a competition, a draft until it is started; show errors at the form."""
@@ -133,7 +191,7 @@ def created(format_: Format, game: str) -> CompetitionFacts:
         facts = format_.create(session, hub.clock, format_, wanted, actor)
         format_.schedule(session, hub.clock, facts, dates, actor)
         if picture is not None:
-            competitions.set_picture(session, hub.clock, facts.id, picture, actor=actor)
+            competitions_service.set_picture(session, hub.clock, facts.id, picture, actor=actor)
     return facts
 
 
@@ -153,7 +211,7 @@ def address_of(format_: Format, facts: CompetitionFacts) -> str:
 def competition_or_404(format_name: str, slug: str) -> CompetitionFacts:
     """Return a competition; answer 404 if there is none."""
     with one_reading() as reading:
-        return competitions.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
+        return competitions_service.find(reading, format_name, slug) or abort(404, NO_COMPETITION)
 
 
 def format_of(facts: CompetitionFacts) -> Format:
@@ -161,9 +219,9 @@ def format_of(facts: CompetitionFacts) -> Format:
     return format_named(site_formats(), facts.format) or abort(404, NO_COMPETITION)
 
 
-@routes.get("/<format_name>/<slug>")
+@competition_routes.get("/<format_name>/<slug>", endpoint="page")
 @admins_only
-def page(format_name: str, slug: str) -> ResponseReturnValue:
+def show_competition(format_name: str, slug: str) -> ResponseReturnValue:
     """Show the settings and status of a competition, and the actions available."""
     facts = competition_or_404(format_name, slug)
     format_ = format_of(facts)
@@ -203,7 +261,7 @@ def lead_page(
     )
 
 
-@routes.post("/<format_name>/<slug>/settings")
+@competition_routes.post("/<format_name>/<slug>/settings")
 @admins_only
 def change(format_name: str, slug: str) -> ResponseReturnValue:
     """Change the settings of a competition; show errors at the form."""
@@ -219,7 +277,7 @@ def change(format_name: str, slug: str) -> ResponseReturnValue:
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 
-@routes.post("/<format_name>/<slug>/words")
+@competition_routes.post("/<format_name>/<slug>/words")
 @admins_only
 def describe(format_name: str, slug: str) -> ResponseReturnValue:
     """Change the title and description of a competition; show errors at the form."""
@@ -227,14 +285,16 @@ def describe(format_name: str, slug: str) -> ResponseReturnValue:
     words = {name: request.form.get(name) for name in ("title", "description")}
     try:
         with hub.database.writing() as session:
-            competitions.describe(session, hub.clock, facts.id, actor=player().username, **words)
+            competitions_service.describe(
+                session, hub.clock, facts.id, actor=player().username, **words
+            )
     except UsageError as error:
         return lead_page(facts, request.form, {"words": str(error)}), 422
     notice("The texts were saved.")
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 
-@routes.post("/<format_name>/<slug>/picture")
+@competition_routes.post("/<format_name>/<slug>/picture")
 @admins_only
 def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
     """Store or remove the picture of a competition; show errors at the form."""
@@ -246,7 +306,7 @@ def change_picture(format_name: str, slug: str) -> ResponseReturnValue:
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 
-@routes.post("/<format_name>/<slug>/dates")
+@competition_routes.post("/<format_name>/<slug>/dates")
 @admins_only
 def schedule(format_name: str, slug: str) -> ResponseReturnValue:
     """Set when a competition starts and ends by itself; show errors at the form."""
@@ -261,7 +321,7 @@ def schedule(format_name: str, slug: str) -> ResponseReturnValue:
     return go(url_for("organising.page", format_name=format_name, slug=slug))
 
 
-@routes.post("/<format_name>/<slug>/state")
+@competition_routes.post("/<format_name>/<slug>/state")
 @admins_only
 def steer(format_name: str, slug: str) -> ResponseReturnValue:
     """Announce, start, pause or end a competition; its name confirms the end."""

@@ -11,10 +11,10 @@ from typing import Any, Final
 from sqlalchemy import Row, case, func, or_, select
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.matches.interruptions import OPEN
-from cw_hub.site.admin.lists import Page, page_of
-from cw_hub.store.tables import (
+from cw_hub.context import Clock
+from cw_hub.matches.results import OPEN
+from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.models import (
     Bot,
     Competition,
     CompetitionHost,

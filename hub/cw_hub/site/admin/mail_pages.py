@@ -7,11 +7,10 @@ from typing import Final
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from cw_hub.accounts import audit
-from cw_hub.accounts.access.actor import player
-from cw_hub.accounts.mails import outbox
+from cw_hub.accounts import audit, mail
+from cw_hub.accounts.actor import player
 from cw_hub.accounts.pages import go, send_soon
-from cw_hub.pages.parts import address_with, notice
+from cw_hub.pages.layout import address_with, notice
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.admin.mails import STATES, MailChoice, find_mails
 from cw_hub.site.admin.pages import admins_only, is_sure, wanted_page, wanted_text
@@ -29,14 +28,14 @@ def page() -> ResponseReturnValue:
     wanted = MailChoice(wanted_text("to", LONGEST_ADDRESS), state if state in STATES else "")
     with one_reading() as session:
         listing = find_mails(session, wanted, wanted_page())
-        numbers = outbox.numbers(session)
+        numbers = mail.numbers(session)
     return render_template(
         "hub/site/admin/mails.html",
         page=listing,
         wanted=wanted,
         numbers=numbers,
         states=STATES,
-        attempts=outbox.ATTEMPTS,
+        attempts=mail.ATTEMPTS,
         address_with=address_with,
     )
 
@@ -49,7 +48,7 @@ def send(mail_id: int) -> ResponseReturnValue:
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = outbox.send_again(session, hub.clock, mail_id)
+        done = mail.send_again(session, hub.clock, mail_id)
         if done:
             audit.note(session, hub.clock, player().username, "send mail", f"mail:{mail_id}")
     if done:

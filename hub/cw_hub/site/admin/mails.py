@@ -9,9 +9,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Row, func, or_, select
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts.mails.outbox import ATTEMPTS
-from cw_hub.site.admin.lists import Page, page_of
-from cw_hub.store.tables import Mail, MailState, User
+from cw_hub.accounts.mail import ATTEMPTS
+from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.models import Mail, MailState, User
 
 KINDS: Final = {
     "reset": "new password",

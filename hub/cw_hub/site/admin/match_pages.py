@@ -8,17 +8,16 @@ from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw_hub.accounts import audit
-from cw_hub.accounts.access.actor import player
+from cw_hub.accounts.actor import player
 from cw_hub.accounts.pages import go
-from cw_hub.matches import interruptions
-from cw_hub.matches.comparisons import views as comparisons
-from cw_hub.operation.health import marks
-from cw_hub.pages.parts import address_with, notice
+from cw_hub.matches import comparisons, results
+from cw_hub.operation import heartbeats
+from cw_hub.pages.layout import address_with, notice
 from cw_hub.pages.request import one_reading, resources
-from cw_hub.site.admin.lists import PER_PAGE
+from cw_hub.site import figures
 from cw_hub.site.admin.matches import SHOWN, find_matches, machines
+from cw_hub.site.admin.overview import PER_PAGE
 from cw_hub.site.admin.pages import LONGEST_REASON, admins_only, is_sure, wanted_page
-from cw_hub.site.monitoring import figures
 
 routes = Blueprint("admin_matches", __name__)
 
@@ -33,7 +32,7 @@ def page() -> ResponseReturnValue:
     hub, state = resources(), request.args.get("state", "")
     wanted = state if state in SHOWN else ""
     with one_reading() as session:
-        noted = marks.moments(session)
+        noted = heartbeats.moments(session)
         values = {
             "page": find_matches(session, wanted, wanted_page()),
             "counts": figures.troubled(session),
@@ -45,7 +44,7 @@ def page() -> ResponseReturnValue:
         wanted=wanted,
         states=SHOWN,
         marks=noted,
-        is_ticking=marks.is_ticking(noted, hub.clock),
+        is_ticking=heartbeats.is_ticking(noted, hub.clock),
         address_with=address_with,
         **values,
     )
@@ -59,7 +58,7 @@ def requeue(match_id: str) -> ResponseReturnValue:
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = interruptions.requeue_failed(session, match_id)
+        done = results.requeue_failed(session, match_id)
         if done:
             audit.note(session, hub.clock, player().username, "requeue", f"match:{match_id}")
     notice("The match will be played again." if done else CHANGED, "good" if done else "bad")
@@ -78,7 +77,7 @@ def void(match_id: str) -> ResponseReturnValue:
     if not is_sure():
         return here
     with hub.database.writing() as session:
-        done = interruptions.void(session, hub.clock, match_id, reason)
+        done = results.void(session, hub.clock, match_id, reason)
         if done:
             detail = {"reason": reason}
             who, what = player().username, f"match:{match_id}"

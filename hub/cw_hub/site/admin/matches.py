@@ -10,18 +10,12 @@ from typing import Any, Final
 from sqlalchemy import Row, case, func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.matches.interruptions import OPEN
-from cw_hub.operation.health import counts, heartbeats
-from cw_hub.operation.health.heartbeats import Beat
-from cw_hub.site.admin.lists import Page, page_of
-from cw_hub.store.tables import (
-    Competition,
-    Match,
-    MatchState,
-    Round,
-    Worker,
-)
+from cw_hub.context import Clock
+from cw_hub.matches.results import OPEN
+from cw_hub.operation import heartbeats
+from cw_hub.operation.heartbeats import Beat
+from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.models import Competition, Match, MatchState, Round, Worker
 
 SHOWN: Final[tuple[MatchState, ...]] = ("failed", "interrupted", "in_progress", "queued")
 """States of the listed matches, those that need attention first."""
@@ -107,5 +101,5 @@ def machines(session: Session, clock: Clock) -> Machines:
         session.scalars(live).all(),
         heartbeats.live(session, clock),
         heartbeats.silent(session, clock),
-        counts.value_of(session, counts.REPLAY_BYTES),
+        heartbeats.value_of(session, heartbeats.REPLAY_BYTES),
     )

@@ -1,21 +1,23 @@
-"""The first admin page: problems of the site, and its figures."""
+"""What the admin pages show: problems and figures of the site, the audit log, pages of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from cw_hub.clock import Clock
-from cw_hub.operation.health import heartbeats, marks
-from cw_hub.operation.health.heartbeats import Beat
-from cw_hub.site.monitoring import figures
-from cw_hub.site.monitoring.figures import Present
-from cw_hub.store.tables import Comparison, Competition, User
+from cw_hub.accounts.service import username_key
+from cw_hub.bots.service import name_key
+from cw_hub.context import Clock
+from cw_hub.operation import heartbeats
+from cw_hub.operation.heartbeats import Beat
+from cw_hub.site import figures
+from cw_hub.site.figures import Present
+from cw_hub.store.models import Audit, Bot, Comparison, Competition, User
 
 OLD: Final = timedelta(hours=26)
 """Maximum age of the last back-up, as in the alert."""
@@ -105,8 +107,8 @@ def problems(service: Service, now: datetime, *, copies: bool) -> list[Problem]:
 def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
     """Yield problems of processes: no ticks, a role has ended, a disk is full."""
     present, page = service.present, "admin_matches.page"
-    last = noted(present, marks.TICK, now)
-    if last is None or now - last > marks.TICKING:
+    last = noted(present, heartbeats.TICK, now)
+    if last is None or now - last > heartbeats.TICKING:
         yield Problem(NO_TICK, page, last)
     living = {beat.role for beat in present.processes}
     latest = {beat.role: beat.seen_at for beat in reversed(service.silent)}
@@ -121,7 +123,9 @@ def of_processes(service: Service, now: datetime) -> Iterator[Problem]:
 
 def of_backups(present: Present, now: datetime, *, copies: bool) -> Iterator[Problem]:
     """Yield problems of back-ups."""
-    wanted = {marks.BACKUP: "back-up"} | ({marks.COPY: "copy elsewhere"} if copies else {})
+    wanted = {heartbeats.BACKUP: "back-up"} | (
+        {heartbeats.COPY: "copy elsewhere"} if copies else {}
+    )
     for name, words in wanted.items():
         last = noted(present, name, now)
         if last is None:
@@ -155,7 +159,7 @@ def of_others(present: Present, now: datetime) -> Iterator[Problem]:
     if present.failing > max(1, 0.5 * present.bots["ACTIVE"]):
         words = f"{counted(present.failing, 'bot fails', 'bots fail')} at once: does the site"
         yield Problem(f"{words} reach the network where they are?", "admin_bots.page")
-    end = noted(present, marks.CERTIFICATE, now)
+    end = noted(present, heartbeats.CERTIFICATE, now)
     if end is not None and end - now < SOON:
         yield Problem("The certificate of the site expires soon.", "admin.page", end)
 
@@ -169,3 +173,143 @@ def noted(present: Present, name: str, now: datetime) -> datetime | None:
 def counted(number: int, one: str, several: str) -> str:
     """Return a number with the singular or plural noun."""
     return f"{number} {one if number == 1 else several}"
+
+
+T = TypeVar("T")
+
+PER_PAGE: Final = 50
+"""Rows on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """A page of a list, numbered from 1."""
+
+    rows: Sequence[T]
+    number: int
+    has_more: bool
+
+
+def page_of(
+    session: Session,
+    query: Select[*tuple[Any, ...]],
+    number: int,
+    row_of: Callable[[Row[*tuple[Any, ...]]], T],
+) -> Page[T]:
+    """Return a page of a query's results, in one statement; `row_of` converts each row."""
+    first = (number - 1) * PER_PAGE
+    rows = session.execute(query.limit(PER_PAGE + 1).offset(first)).all()
+    return Page([row_of(row) for row in rows[:PER_PAGE]], number, len(rows) > PER_PAGE)
+
+
+LAST: Final = 8
+"""Lines on the first page."""
+
+LONGEST_DETAIL: Final = 300
+"""Maximum length of an action's details, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogChoice:
+    """A filter for lines of the log, by parts of their text; "" matches all."""
+
+    who: str = ""
+    verb: str = ""
+    of: str = ""
+    """Part of the object, or the name of a person or a bot."""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it excludes any lines."""
+        return self != LogChoice()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An audited action."""
+
+    at: datetime
+    actor: str
+    verb: str
+    object: str
+    """As stored in the log, such as `user:7`."""
+    name: str
+    """The name of the person or bot it is about; "" for anything else, and if deleted."""
+    detail: str
+
+
+def log(session: Session, choice: LogChoice, number: int) -> Page[Line]:
+    """Return a page of actions, the latest first, in three statements."""
+    query = select(Audit)
+    for column, text in ((Audit.actor, choice.who), (Audit.verb, choice.verb)):
+        if text:
+            query = query.where(func.lower(column).contains(text.lower(), autoescape=True))
+    if choice.of:
+        contained = func.lower(Audit.object).contains(choice.of.lower(), autoescape=True)
+        query = query.where(or_(contained, Audit.object.in_(objects_named(session, choice.of))))
+    page: Page[Audit] = page_of(session, ordered(query), number, lambda row: row[0])
+    return Page(lines(session, page.rows), page.number, page.has_more)
+
+
+def latest(session: Session) -> Sequence[Line]:
+    """Return the latest actions."""
+    return lines(session, session.scalars(ordered(select(Audit)).limit(LAST)).all())
+
+
+def ordered(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    """Return a query with the latest line first."""
+    return query.order_by(Audit.id.desc())
+
+
+def objects_named(session: Session, name: str) -> list[str]:
+    """Return the log objects with a name: a person, and bots of any game."""
+    people = select(User.id).where(User.username_key == username_key(name), User.username_key != "")
+    bots = select(Bot.bot_id).where(Bot.name_key == name_key(name)).limit(LAST)
+    return [
+        *(f"user:{row}" for row in session.scalars(people)),
+        *(f"bot:{row}" for row in session.scalars(bots)),
+    ]
+
+
+def lines(session: Session, rows: Sequence[Audit]) -> list[Line]:
+    """Return actions with the names of their objects, in two statements."""
+    names = names_of(session, [row.object for row in rows])
+    return [
+        Line(
+            row.at,
+            row.actor,
+            row.verb,
+            row.object,
+            names.get(row.object, ""),
+            words_of(row.detail),
+        )
+        for row in rows
+    ]
+
+
+def names_of(session: Session, objects: Sequence[str]) -> dict[str, str]:
+    """Return the names of people and bots by their log objects."""
+    parts = [one.partition(":")[::2] for one in objects]
+    users = {int(key) for kind, key in parts if kind == "user" and key.isdecimal()}
+    bots = {key for kind, key in parts if kind == "bot"}
+    people = select(User.id, User.username).where(User.id.in_(users))
+    programs = select(Bot.bot_id, Bot.name).where(Bot.bot_id.in_(bots))
+    names = {f"user:{key}": name or "" for key, name in session.execute(people)}
+    return names | {f"bot:{key}": name for key, name in session.execute(programs)}
+
+
+def words_of(detail: Mapping[str, Any]) -> str:
+    """Return the details of an action in a line: `SUSPENDED to PENDING, reason: floods us`."""
+    others = {key: value for key, value in detail.items() if value not in ("", None)}
+    change = ""
+    if {"from", "to"} <= others.keys():
+        change = f"{others.pop('from')} to {others.pop('to')}"
+    words = [change, *(f"{key}: {plain(value)}" for key, value in others.items())]
+    return ", ".join(filter(None, words))[:LONGEST_DETAIL]
+
+
+def plain(value: Any) -> str:
+    """Return a JSON value in readable form."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(plain, value)) if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""The admin area at `/admin`: access, confirmation, and its first page."""
+"""The admin area at `/admin`: access, confirmation, its first page, and the audit log."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Final, ParamSpec
 from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from cw_hub.accounts.access.actor import actor, players_only
-from cw_hub.pages.parts import notice
-from cw_hub.pages.queries import whole_number
-from cw_hub.pages.request import one_reading, resources
+from cw_hub.accounts.actor import actor, players_only
+from cw_hub.pages.layout import address_with, notice
+from cw_hub.pages.request import one_reading, resources, whole_number
 from cw_hub.site.admin import overview
-from cw_hub.site.admin.log import latest
+from cw_hub.site.admin.overview import LogChoice, latest, log
 
 routes = Blueprint("admin", __name__)
 
@@ -76,4 +75,19 @@ def page() -> ResponseReturnValue:
         service=service,
         problems=overview.problems(service, now, copies=copies),
         lines=lines,
+    )
+
+
+log_routes = Blueprint("admin_log", __name__)
+
+
+@log_routes.get("/admin/log", endpoint="page")
+@admins_only
+def show_log() -> ResponseReturnValue:
+    """Show the audited actions, the latest first."""
+    wanted = LogChoice(*(wanted_text(name) for name in ("who", "verb", "of")))
+    with one_reading() as session:
+        listing = log(session, wanted, wanted_page())
+    return render_template(
+        "hub/site/admin/log.html", page=listing, wanted=wanted, address_with=address_with
     )

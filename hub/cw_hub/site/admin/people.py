@@ -10,10 +10,10 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts import personal_limits
-from cw_hub.accounts.people import HOUSE
-from cw_hub.site.admin.lists import Page, page_of
-from cw_hub.store.tables import Bot, Competition, CompetitionHost, Role, Ticket, User
+from cw_hub.accounts import limits as accounts_limits
+from cw_hub.accounts.service import HOUSE
+from cw_hub.site.admin.overview import Page, page_of
+from cw_hub.store.models import Bot, Competition, CompetitionHost, Role, Ticket, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def find_people(session: Session, text: str, number: int) -> Page[Person]:
         query = query.where(User.username_key.contains(text.casefold(), autoescape=True))
     page = page_of(session, query, number, tuple)
     users = [row[0] for row in page.rows]
-    leads, limits = led_by(session, users), personal_limits.of_users(session, users)
+    leads, limits = led_by(session, users), accounts_limits.of_users(session, users)
     people = [
         replace(Person(*facts), leads=leads.get(user, ()), limits=limits.get(user, {}))
         for user, *facts in page.rows

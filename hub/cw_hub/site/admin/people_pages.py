@@ -9,11 +9,11 @@ from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from cw.errors import UsageError
-from cw_hub.accounts import personal_limits, users
-from cw_hub.accounts.access.actor import player
+from cw_hub.accounts import administration, limits
+from cw_hub.accounts.actor import player
 from cw_hub.accounts.pages import go
-from cw_hub.accounts.people import HOUSE
-from cw_hub.pages.parts import address_with, notice
+from cw_hub.accounts.service import HOUSE
+from cw_hub.pages.layout import address_with, notice
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.admin.pages import admins_only, wanted_page, wanted_text
 from cw_hub.site.admin.people import find_people
@@ -21,10 +21,10 @@ from cw_hub.site.admin.people import find_people
 routes = Blueprint("people", __name__)
 
 ACTS: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
-    "lock": (users.lock, "{name} is locked, and all their sessions have ended."),
-    "unlock": (users.unlock, "{name} may log in again."),
-    "end-sessions": (users.end_sessions, "All sessions of {name} have ended."),
-    "confirm-email": (users.confirm_email, "The address of {name} was confirmed."),
+    "lock": (administration.lock, "{name} is locked, and all their sessions have ended."),
+    "unlock": (administration.unlock, "{name} may log in again."),
+    "end-sessions": (administration.end_sessions, "All sessions of {name} have ended."),
+    "confirm-email": (administration.confirm_email, "The address of {name} was confirmed."),
 }
 """Actions by the last part of the address, with the message that confirms them."""
 
@@ -47,8 +47,8 @@ def page() -> ResponseReturnValue:
         page=listing,
         text=text,
         address_with=address_with,
-        limits=personal_limits.LIMITS,
-        most=personal_limits.MOST,
+        limits=limits.LIMITS,
+        most=limits.MOST,
     )
 
 
@@ -61,11 +61,11 @@ def act(username: str, verb: str) -> ResponseReturnValue:
     hub, (do, sentence) = resources(), ACTS[verb]
     try:
         with hub.database.writing() as session:
-            account = users.find(session, username)
+            account = administration.find(session, username)
             words = refusal(account)
             if not words:
                 do(session, hub.clock, username, actor=player().username)
-    except users.NoAddress:
+    except administration.NoAddress:
         words = NO_ADDRESS.format(name=username)
     except UsageError:
         abort(404, "There is no such account.")
@@ -79,23 +79,23 @@ def limit(username: str) -> ResponseReturnValue:
     """Set a limit of the account whose name is typed, or reset it to the usual one."""
     hub, name = resources(), request.form.get("limit", "")
     try:
-        most = personal_limits.read_most(request.form.get("most", "").strip())
+        most = limits.read_most(request.form.get("most", "").strip())
         with hub.database.writing() as session:
-            account = users.find(session, username)
+            account = administration.find(session, username)
             words = refusal(account)
             if not words:
                 values = (username, name, most)
-                users.set_limit(session, hub.clock, *values, actor=player().username)
+                administration.set_limit(session, hub.clock, *values, actor=player().username)
     except UsageError as error:
         notice(f"Nothing has changed: {error}.", "bad")
         return go(url_for("people.page", q=username))
-    of_it = personal_limits.LIMITS.get(name, name)
+    of_it = limits.LIMITS.get(name, name)
     sentence = f"{account.username}: {of_it}: {'as usual' if most is None else most}."
     notice(words or sentence, "bad" if words else "good")
     return go(url_for("people.page", q=account.username))
 
 
-def refusal(account: users.Facts) -> str:
+def refusal(account: administration.Facts) -> str:
     """Return why nothing may be done to an account, or ""."""
     if account.role == "admin" or account.username == HOUSE:
         return OF_ADMINS

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from flask import Response
+from flask import Blueprint, Flask, Response
+from flask_cors import CORS
 
-from cw_hub.api.operations import Operation, answer_with, permit
-from cw_hub.api.problems import Problem
+from cw_hub.api import Operation, Problem, answer_with, permit
 from cw_hub.competitions.format import Format
 from cw_hub.pages.request import resources
-from cw_hub.site.api import challenges, reading, versions, writing
+from cw_hub.site.api import reading, writing
 from cw_hub.site.formats import site_formats
 
 COMPONENT: Final = "#/components/schemas/{name}"
@@ -57,8 +57,8 @@ def operations_of(formats: Sequence[Format]) -> tuple[Operation, ...]:
         *reading.routes.operations,
         *own,
         *writing.routes.operations,
-        *versions.routes.operations,
-        *challenges.routes.operations,
+        *writing.routes.operations,
+        *writing.routes.operations,
     )
 
 
@@ -153,3 +153,19 @@ def description() -> Response:
     """Answer with the description of the API."""
     permit(None, needs_token=False)
     return answer_with(describe(resources().settings.address, operations_of(site_formats())), 200)
+
+
+def routes_of(formats: Sequence[Format]) -> Blueprint:
+    """Return the routes of the API of a site with these formats."""
+    routes = Blueprint("api", __name__, url_prefix="/api")
+    for operation in operations_of(formats):
+        routes.add_url_rule(
+            f"/v1{operation.path}", operation.name, operation.view, methods=[operation.method]
+        )
+    routes.add_url_rule("/openapi.json", "description", description)
+    return routes
+
+
+def install(app: Flask) -> None:
+    """Allow pages of any site to read the API: it ignores cookies, so they get only public data."""
+    CORS(app, resources={r"/api/.*": {"origins": "*", "methods": ["GET"]}}, send_wildcard=True)

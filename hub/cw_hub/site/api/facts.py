@@ -8,15 +8,15 @@ from typing import Any, Final
 from flask import url_for
 
 from cw_hub.accounts import audit
-from cw_hub.accounts.access.actor import actor
-from cw_hub.accounts.profiles import Profile
-from cw_hub.api.documents import document
-from cw_hub.bots.checks.condition import Condition, condition_of
-from cw_hub.bots.views import BotView
+from cw_hub.accounts.actor import actor
+from cw_hub.accounts.service import Profile
+from cw_hub.api import document
+from cw_hub.bots.health import Condition, condition_of
+from cw_hub.bots.service import BotView
 from cw_hub.competitions.format import standing_in
 from cw_hub.competitions.maps import FoundMap
+from cw_hub.matches.match_types import MatchView, SeatView
 from cw_hub.matches.objects import LASTS, link_to
-from cw_hub.matches.views import MatchView, SeatView
 from cw_hub.pages.request import resources
 from cw_hub.site.api.documents import (
     BotCondition,

@@ -7,41 +7,36 @@ from typing import Final
 
 from flask import abort
 
-from cw_hub.accounts import profiles
-from cw_hub.accounts.access.actor import actor, player
-from cw_hub.api.documents import List, document, list_of
-from cw_hub.api.operations import Routes
-from cw_hub.api.queries import OfBotQuery
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.views import BotView
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.actor import actor, player
+from cw_hub.api import List, OfBotQuery, Routes, document, list_of
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import BotView
 from cw_hub.competitions import maps
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.dates import dates_of_all
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches import interruptions, listings, lookup
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.service import CompetitionFacts, dates_of_all
+from cw_hub.matches import listings, lookup, results
 from cw_hub.matches import pages as match_pages
 from cw_hub.matches.listings import BotChoice, Cut, MatchChoice, cut_by_place
 from cw_hub.matches.pages import shown_kinds
 from cw_hub.matches.replays import own_key
-from cw_hub.operation import upkeep
+from cw_hub.operation import maintenance
 from cw_hub.pages.request import one_reading, resources
 from cw_hub.site.api import facts
 from cw_hub.site.api.documents import (
     BotFacts,
     BotRow,
+    BotsQuery,
     CompetitionRow,
+    CompetitionsQuery,
     Link,
     MapFacts,
+    MatchesQuery,
     MatchFacts,
     Me,
     Status,
     Step,
     UserFacts,
-)
-from cw_hub.site.api.queries import (
-    BotsQuery,
-    CompetitionsQuery,
-    MatchesQuery,
 )
 from cw_hub.store.database import Reading
 
@@ -56,7 +51,7 @@ NOT_YOURS: Final = "This is for the owner of the bot, with a token that has the 
 def find_bot(bot_id: str) -> BotView:
     """Return a bot; answer 404 if there is none."""
     with one_reading() as reading:
-        return bot_views.find_by_id(reading, bot_id) or abort(404, NO_BOT)
+        return bots_service.find_by_id(reading, bot_id) or abort(404, NO_BOT)
 
 
 @routes.add("GET", "/bots")
@@ -128,7 +123,7 @@ def match_replay(match_id: str) -> Link:
 def user(username: str) -> UserFacts:
     """Return a user with their bots, the newest first."""
     with one_reading() as reading:
-        profile = profiles.find_profile(reading, username) or abort(404, NO_USER)
+        profile = accounts_service.find_profile(reading, username) or abort(404, NO_USER)
         choice = BotChoice(owner=profile.username)
         own_bots = listings.bots_of_people(reading, choice, Cut(listings.MOST)).items
     return facts.user_facts(profile, own_bots)
@@ -159,7 +154,7 @@ def list_competitions(query: CompetitionsQuery) -> List[CompetitionRow]:
 
 def shown_competitions(reading: Reading) -> list[CompetitionFacts]:
     """Return the public competitions, that is all except drafts."""
-    return [facts for facts in competitions.everything(reading) if facts.state != "draft"]
+    return [facts for facts in competitions_service.everything(reading) if facts.state != "draft"]
 
 
 def competition_rows(reading: Reading, rows: Sequence[CompetitionFacts]) -> list[CompetitionRow]:
@@ -179,8 +174,8 @@ def status() -> Status:
     clock = resources().clock
     with one_reading() as reading:
         rows = competition_rows(reading, shown_competitions(reading))
-        counts = interruptions.open_counts(reading)
-        workers = upkeep.live_workers(reading, clock)
+        counts = results.open_counts(reading)
+        workers = maintenance.live_workers(reading, clock)
     return Status(
         time=clock(),
         competitions=rows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from cw_hub.store.tables import Base, Moment
+from cw_hub.store.models import Base, Moment
 
 context.configure(
     connection=context.config.attributes["connection"],

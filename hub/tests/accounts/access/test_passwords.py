@@ -9,7 +9,7 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
 
-from cw_hub.accounts.access.passwords import MOST_AT_ONCE, Passwords
+from cw_hub.accounts.service import MOST_AT_ONCE, Passwords
 
 CHEAP = PasswordHasher.from_parameters(CHEAPEST)
 

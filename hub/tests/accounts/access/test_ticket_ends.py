@@ -10,12 +10,11 @@ from typing import Final, get_args
 import pytest
 from sqlalchemy import select, update
 
-from cw_hub.accounts import people
-from cw_hub.accounts.access import cards, tickets, tokens
-from cw_hub.accounts.access.tickets import LinkKind
-from cw_hub.accounts.access.tokens import NewToken
+from cw_hub.accounts import cards, tickets
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.tickets import LinkKind, NewToken
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Ticket, TicketKind
+from cw_hub.store.models import Ticket, TicketKind
 from hub.tests.conftest import StillClock
 from hub.tests.ladder_rows import Rows
 
@@ -43,7 +42,7 @@ class Hall:
     def token(self) -> str:
         new = NewToken("laptop", frozenset({"read"}), 30)
         with self.database.writing() as session:
-            return tokens.create(session, self.clock, self.user, new, "Ada")
+            return tickets.create(session, self.clock, self.user, new, "Ada")
 
     def enter(self, team: str | None) -> str:
         """Return the session of a team, or of the host for None, whose card lives longer."""
@@ -85,18 +84,18 @@ def finds_bearer(hall: Hall, ticket: str) -> bool:
 
 def lists_token(hall: Hall, _: str) -> bool:
     with hall.database.reading() as session:
-        return len(tokens.of_user(session, hall.clock, hall.user)) == 1
+        return len(tickets.of_user(session, hall.clock, hall.user)) == 1
 
 
 def counts_token(hall: Hall, _: str) -> bool:
     """Return whether a token takes one of the places that a user has."""
     new = NewToken("another", frozenset({"read"}), 365)
     with hall.database.writing() as session:
-        for _number in range(tokens.MOST - 1):
-            tokens.create(session, hall.clock, hall.user, new, "Ada")
+        for _number in range(tickets.MOST - 1):
+            tickets.create(session, hall.clock, hall.user, new, "Ada")
         try:
-            tokens.create(session, hall.clock, hall.user, new, "Ada")
-        except tokens.TooManyTokens:
+            tickets.create(session, hall.clock, hall.user, new, "Ada")
+        except tickets.TooManyTokens:
             return True
         finally:
             session.rollback()
@@ -185,7 +184,9 @@ DOORS: Final = {
 @pytest.fixture
 def hall(database: Database, hub_clock: StillClock) -> Hall:
     with database.writing() as session:
-        user, ticket = people.register(session, hub_clock, "Ada", "ada@example.org", "hash")
+        user, ticket = accounts_service.register(
+            session, hub_clock, "Ada", "ada@example.org", "hash"
+        )
         tickets.revoke(session, ticket)
     rows = Rows(database, hub_clock).begin()
     rows.group("GRODNO", "Alpha")

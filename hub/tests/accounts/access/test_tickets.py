@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from cw_hub.accounts import people
-from cw_hub.accounts.access import tickets
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts import tickets
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Ticket, User
+from cw_hub.store.models import Ticket, User
 from hub.tests.conftest import StillClock
 
 DAY = 86_400
@@ -58,7 +58,9 @@ class Desk:
 @pytest.fixture
 def desk(database: Database, hub_clock: StillClock) -> Desk:
     with database.writing() as session:
-        user, ticket = people.register(session, hub_clock, "Ada", "ada@example.org", "hash")
+        user, ticket = accounts_service.register(
+            session, hub_clock, "Ada", "ada@example.org", "hash"
+        )
         tickets.revoke(session, ticket)
     return Desk(database, hub_clock, user)
 

@@ -24,14 +24,12 @@ from cryptography.x509.oid import NameOID
 from sqlalchemy import func, select
 
 from cw.errors import UsageError
-from cw_hub.accounts import people, users
-from cw_hub.accounts.access.tickets import LinkKind
-from cw_hub.accounts.mails import delivery, outbox, quotas
-from cw_hub.accounts.mails import letters as letter_words
-from cw_hub.operation import upkeep
-from cw_hub.operation.health import counts
+from cw_hub.accounts import administration, mail, mail_delivery
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.tickets import LinkKind
+from cw_hub.operation import heartbeats, maintenance
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import Mail, MailCount, Ticket, User
+from cw_hub.store.models import Mail, MailCount, Ticket, User
 from hub.tests.conftest import StillClock
 from hub.tests.sites import Site, words_of
 from tests.ports import free_port
@@ -123,7 +121,9 @@ def trusted(certificate: Path) -> Iterator[None]:
 @pytest.fixture
 def ada(resources: Resources) -> int:
     with resources.database.writing() as session:
-        user, _ = people.register(session, resources.clock, "Ada", "ada@example.org", "hash")
+        user, _ = accounts_service.register(
+            session, resources.clock, "Ada", "ada@example.org", "hash"
+        )
     return user
 
 
@@ -133,8 +133,8 @@ Hub = Callable[[int], Resources]
 def send_link(resources: Resources, kind: LinkKind, user: int) -> int:
     """Put a mail into the outbox and try to send it; return its id."""
     with resources.database.writing() as session:
-        mail_id = outbox.put(session, resources.clock, kind, user)
-    delivery.send_mail(resources, mail_id)
+        mail_id = mail.put(session, resources.clock, kind, user)
+    mail_delivery.send_mail(resources, mail_id)
     return mail_id
 
 
@@ -198,11 +198,11 @@ def test_a_server_that_is_down_gets_one_mail_when_it_is_up(
     assert count_links(hub) == 0
     assert outbox_of(hub) == [("waiting", 1)]
     with post_office(certificate, port) as (inbox, _):
-        delivery.send_mail(hub, mail_id)
+        mail_delivery.send_mail(hub, mail_id)
         assert inbox.mails == []
         hub_clock.advance(1 * MINUTE)
         for _ in range(3):
-            delivery.send_due(hub)
+            mail_delivery.send_due(hub)
     assert len(inbox.mails) == 1
     assert outbox_of(hub) == [("sent", 2)]
     assert count_links(hub) == 1
@@ -215,18 +215,18 @@ def test_it_is_tried_again_after_longer_and_longer_and_then_given_up(
     mail_id = send_link(hub, "reset", ada)
     for attempt, pause in enumerate((1, 4, 16, 64), start=1):
         hub_clock.advance(pause * MINUTE - 1)
-        delivery.send_due(hub)
+        mail_delivery.send_due(hub)
         assert outbox_of(hub) == [("waiting", attempt)]
         hub_clock.advance(1)
-        delivery.send_due(hub)
+        mail_delivery.send_due(hub)
     assert outbox_of(hub) == [("dead", 5)]
     assert count_links(hub) == 0
     assert f"mail to user {ada} given up after 5 attempts" in caplog.text
     assert "example.org" not in caplog.text
     with hub.database.writing() as session:
-        assert counts.totals(session)[counts.MAILS_FAILED] == 5
-        assert outbox.send_again(session, hub_clock, mail_id)
-        assert not outbox.send_again(session, hub_clock, mail_id)
+        assert heartbeats.totals(session)[heartbeats.MAILS_FAILED] == 5
+        assert mail.send_again(session, hub_clock, mail_id)
+        assert not mail.send_again(session, hub_clock, mail_id)
     assert outbox_of(hub) == [("waiting", 0)]
 
 
@@ -235,8 +235,8 @@ def test_a_mail_is_written_with_what_causes_it_or_not_at_all(
 ) -> None:
     def register_again() -> None:
         with resources.database.writing() as session:
-            outbox.put(session, resources.clock, "verify", ada)
-            people.register(session, resources.clock, "ada", "eve@example.org", "hash")
+            mail.put(session, resources.clock, "verify", ada)
+            accounts_service.register(session, resources.clock, "ada", "eve@example.org", "hash")
 
     with pytest.raises(UsageError):
         register_again()
@@ -245,9 +245,9 @@ def test_a_mail_is_written_with_what_causes_it_or_not_at_all(
 
 def test_of_ten_who_send_a_mail_at_once_one_does(resources: Resources, ada: int) -> None:
     with resources.database.writing() as session:
-        mail_id = outbox.put(session, resources.clock, "verify", ada)
+        mail_id = mail.put(session, resources.clock, "verify", ada)
     with ThreadPoolExecutor(10) as threads:
-        list(threads.map(lambda _: delivery.send_mail(resources, mail_id), range(10)))
+        list(threads.map(lambda _: mail_delivery.send_mail(resources, mail_id), range(10)))
     assert letters(resources) == [VERIFY]
     assert outbox_of(resources) == [("sent", 1)]
 
@@ -256,21 +256,21 @@ def test_who_ends_while_sending_leaves_the_same_mail_to_another(
     resources: Resources, ada: int, hub_clock: StillClock
 ) -> None:
     with resources.database.writing() as session:
-        mail_id = outbox.put(session, resources.clock, "verify", ada)
+        mail_id = mail.put(session, resources.clock, "verify", ada)
 
     class Ended(BaseException):
         """What kill -9 looks like: nothing after it is done."""
 
-    def deliver(resources: Resources, letter: letter_words.Letter) -> None:
-        delivery.write(resources, delivery.compose(resources, letter))
+    def deliver(resources: Resources, letter: mail.Letter) -> None:
+        mail_delivery.write(resources, mail_delivery.compose(resources, letter))
         raise Ended
 
-    with patch.object(delivery, "deliver", deliver), pytest.raises(Ended):
-        delivery.send_mail(resources, mail_id)
-    delivery.send_due(resources)
+    with patch.object(mail_delivery, "deliver", deliver), pytest.raises(Ended):
+        mail_delivery.send_mail(resources, mail_id)
+    mail_delivery.send_due(resources)
     assert len(letters(resources)) == 1
-    hub_clock.advance(outbox.LEASE.total_seconds())
-    delivery.send_due(resources)
+    hub_clock.advance(mail.LEASE.total_seconds())
+    mail_delivery.send_due(resources)
     folder = resources.settings.data / "mail"
     first, second = (message_from_bytes(path.read_bytes()) for path in folder.glob("*.eml"))
     assert first["Message-ID"] == second["Message-ID"]
@@ -284,13 +284,13 @@ def test_what_waits_in_a_back_up_is_not_sent_and_what_ended_is_forgotten(
 ) -> None:
     send_link(resources, "reset", ada)
     with resources.database.writing() as session:
-        outbox.put(session, hub_clock, "verify", ada)
-        outbox.drop_waiting(session, hub_clock)
-    delivery.send_due(resources)
+        mail.put(session, hub_clock, "verify", ada)
+        mail.drop_waiting(session, hub_clock)
+    mail_delivery.send_due(resources)
     assert letters(resources) == [RESET]
     hub_clock.advance(7 * 86_400)
     with resources.database.writing() as session:
-        outbox.sweep(session, hub_clock)
+        mail.sweep(session, hub_clock)
     assert outbox_of(resources) == []
 
 
@@ -338,7 +338,7 @@ def test_a_local_site_prints_the_mail_and_another_does_not(
 
 def test_who_is_gone_or_has_no_address_gets_nothing(resources: Resources, ada: int) -> None:
     with resources.database.writing() as session:
-        users.delete(session, resources.clock, "Ada")
+        administration.delete(session, resources.clock, "Ada")
     send_link(resources, "reset", ada)
     assert outbox_of(resources) == [("dropped", 1)]
     assert not (resources.settings.data / "mail").exists()
@@ -347,7 +347,9 @@ def test_who_is_gone_or_has_no_address_gets_nothing(resources: Resources, ada: i
 
 def test_a_domain_in_any_script_is_written_in_ascii(resources: Resources) -> None:
     with resources.database.writing() as session:
-        user, _ = people.register(session, resources.clock, "Ada", "ada@bücher.example", "hash")
+        user, _ = accounts_service.register(
+            session, resources.clock, "Ada", "ada@bücher.example", "hash"
+        )
     send_link(resources, "verify", user)
     (path,) = (resources.settings.data / "mail").iterdir()
     assert "To: ada@xn--bcher-kva.example\n" in path.read_text(encoding="ascii")
@@ -355,7 +357,7 @@ def test_a_domain_in_any_script_is_written_in_ascii(resources: Resources) -> Non
 
 def register(resources: Resources, name: str, email: str, *, is_confirmed: bool = False) -> int:
     with resources.database.writing() as session:
-        user, _ = people.register(session, resources.clock, name, email, "hash")
+        user, _ = accounts_service.register(session, resources.clock, name, email, "hash")
         session.get_one(User, user).email_verified_at = resources.clock() if is_confirmed else None
     return user
 
@@ -367,7 +369,7 @@ def letters(resources: Resources) -> list[str]:
     return [str(one["Subject"]) for one in mails]
 
 
-VERIFY, RESET = letter_words.SUBJECTS["verify"], letter_words.SUBJECTS["reset"]
+VERIFY, RESET = mail.SUBJECTS["verify"], mail.SUBJECTS["reset"]
 
 
 def test_an_address_is_sent_three_mails_of_a_kind_and_five_in_all(resources: Resources) -> None:
@@ -408,7 +410,7 @@ def test_a_mail_counts_for_a_day(resources: Resources, hub_clock: StillClock) ->
     assert len(letters(resources)) == 4
     hub_clock.advance(86_400)
     with resources.database.writing() as session:
-        upkeep.sweep(session, hub_clock)
+        maintenance.sweep(session, hub_clock)
     with resources.database.reading() as session:
         assert session.scalars(select(MailCount)).all() == []
 
@@ -429,16 +431,16 @@ def test_who_deletes_the_account_and_comes_again_is_counted_all_the_same(
         user = register(resources, f"Eve{number}", "ada@example.org")
         send_link(resources, "verify", user)
         with resources.database.writing() as session:
-            users.delete(session, resources.clock, f"Eve{number}")
+            administration.delete(session, resources.clock, f"Eve{number}")
     assert len(letters(resources)) == 3
 
 
 def test_mails_about_bots_leave_room_for_those_that_let_one_in() -> None:
     about_bots = ["inactive"] * 3
-    assert not quotas.has_room(about_bots, "inactive", reserve=0)
-    assert quotas.has_room([*about_bots, "verify", "reset", "reset"], "reset", reserve=0)
-    assert quotas.has_room(["reset"] * 3 + ["verify"] * 2, "inactive", reserve=0)
-    assert not quotas.has_room(["reset"] * 3, "reset", reserve=0)
+    assert not mail.has_room(about_bots, "inactive", reserve=0)
+    assert mail.has_room([*about_bots, "verify", "reset", "reset"], "reset", reserve=0)
+    assert mail.has_room(["reset"] * 3 + ["verify"] * 2, "inactive", reserve=0)
+    assert not mail.has_room(["reset"] * 3, "reset", reserve=0)
 
 
 def test_of_ten_who_ask_at_once_three_are_sent_a_mail(resources: Resources) -> None:
@@ -464,7 +466,7 @@ def test_the_rows_do_not_hold_the_address(resources: Resources, ada: int) -> Non
         (row,) = session.scalars(select(MailCount))
     assert len(row.address) == 64
     assert "example" not in str(vars(row))
-    assert row.address != quotas.key_of("another", "ada@example.org")
+    assert row.address != mail.key_of("another", "ada@example.org")
 
 
 def test_the_pages_say_the_same_to_who_asks_too_often(site: Site) -> None:

@@ -17,11 +17,11 @@ import requests
 from PIL import Image
 
 from cw.errors import CapacityError, UsageError
-from cw_hub.accounts.pictures import avatars, picture_reader
-from cw_hub.accounts.pictures.avatars import Pictures
-from cw_hub.accounts.pictures.picture_reader import Shape
+from cw_hub.accounts import avatars, picture_reader
+from cw_hub.accounts.avatars import Pictures
+from cw_hub.accounts.picture_reader import Shape
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import User
+from cw_hub.store.models import User
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.sites import Site, Visitor, site_on, words_of
 
@@ -66,7 +66,7 @@ def test_a_canvas_that_its_decoder_would_make_at_once_does_not_fit_into_the_proc
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux")
 def test_a_decoder_gets_no_more_memory_than_it_needs() -> None:
-    program = "import cw_hub.accounts.pictures.picture_reader as p; p.limit(); bytearray(p.MEMORY)"
+    program = "import cw_hub.accounts.picture_reader as p; p.limit(); bytearray(p.MEMORY)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert b"MemoryError" in done.stderr
 

@@ -12,28 +12,26 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from cw_hub.accounts.mails.delivery import MAIL
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.checks import asking, jobs
-from cw_hub.bots.checks.asking import TooOften
-from cw_hub.bots.checks.check_requests import UNCONFIRMED
-from cw_hub.bots.verbs import NewBot
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import bots as grader_bots
-from cw_hub.competitions.daily import entrants
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.daily.bots import PROBE
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.competitions.daily.readiness import NOT_ASKED, probe_bot
-from cw_hub.competitions.rated import entry
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.accounts.mail_delivery import MAIL
+from cw_hub.bots import checks
+from cw_hub.bots import jobs as bots_jobs
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.check_requests import UNCONFIRMED
+from cw_hub.bots.checks import TooOften
+from cw_hub.bots.service import NewBot
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import bots
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.daily.bots import NOT_ASKED, PROBE, probe_bot
+from cw_hub.competitions.daily.service import GAME
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.queue import CHECKS, PROBES, CeleryQueue, JobTaker
-from cw_hub.operation.rate_counts import RateCounts
 from cw_hub.operation.resources import Resources
+from cw_hub.operation.shared import RateCounts
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.site.processes.roles import do_jobs
-from cw_hub.store.tables import Bot, Match, MatchParticipant, User
+from cw_hub.site.processes import begin_site, do_jobs
+from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.tests.broken_bots import Broken, serving
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.program import program_of
@@ -68,7 +66,7 @@ def registered(resources: Resources, user: str, number: int, url: str) -> list[i
         session.add(row)
         session.flush()
         ids = [
-            bots.register(
+            bots_service.register(
                 session,
                 resources.clock,
                 resources.sealer,
@@ -78,7 +76,7 @@ def registered(resources: Resources, user: str, number: int, url: str) -> list[i
             for one in range(number)
         ]
         for bot in ids:
-            entry.enter(session, bot)
+            rated_service.enter(session, bot)
         return ids
 
 
@@ -93,13 +91,13 @@ def test_an_account_has_sixty_requests_an_hour_to_a_host_in_whatever_spelling(
     urls = ("http://Bot.example:1/a", "https://bot.example./b", "http://bot.example")
     with database.reading() as session:
         for number in range(20):
-            asking.claim(session, counts, "user 1", urls[number % 3], asking.CHECK)
+            checks.claim(session, counts, "user 1", urls[number % 3], checks.CHECK)
         with pytest.raises(TooOften, match="60 per 1 hour"):
-            asking.claim(session, counts, "user 1", urls[0], asking.ONE)
-        assert asking.may_claim(session, counts, "user 1", "http://other.example", 1)
-        assert asking.may_claim(session, counts, "user 2", urls[0], 1)
+            checks.claim(session, counts, "user 1", urls[0], checks.ONE)
+        assert checks.may_claim(session, counts, "user 1", "http://other.example", 1)
+        assert checks.may_claim(session, counts, "user 2", urls[0], 1)
         site.clock.advance(3601)
-        assert asking.may_claim(session, counts, "user 1", urls[0], 60)
+        assert checks.may_claim(session, counts, "user 1", urls[0], 60)
 
 
 @ON_SQLITE
@@ -109,17 +107,17 @@ def test_a_host_without_an_active_bot_has_three_hundred_requests_an_hour(site: S
     (bot,) = registered(resources, "ann", 1, url)
     with resources.database.reading() as session:
         for user in range(5):
-            asking.claim(session, resources.rate_counts, f"user {user}", url, 60)
+            checks.claim(session, resources.rate_counts, f"user {user}", url, 60)
         with pytest.raises(TooOften, match="300 per 1 hour"):
-            asking.claim(session, resources.rate_counts, "user 6", url, 1)
+            checks.claim(session, resources.rate_counts, "user 6", url, 1)
     with resources.database.writing() as session:
         session.get_one(Bot, bot).status = "ACTIVE"
     with resources.database.reading() as session:
-        assert asking.may_claim(session, resources.rate_counts, "user 7", url, 1)
+        assert checks.may_claim(session, resources.rate_counts, "user 7", url, 1)
         # A bot at a host whose name only contains that one is none of it.
         for user in range(5):
-            asking.claim(session, resources.rate_counts, f"user {user}", "http://example", 60)
-        assert not asking.may_claim(session, resources.rate_counts, "user 8", "http://example", 1)
+            checks.claim(session, resources.rate_counts, f"user {user}", "http://example", 60)
+        assert not checks.may_claim(session, resources.rate_counts, "user 8", "http://example", 1)
 
 
 @pytest.mark.thorough
@@ -139,7 +137,7 @@ def test_edits_pages_and_the_api_count_together(site: Site) -> None:
             at = f"/bot/{name}/edit?game=code-battle"
             codes.append(ann.fill(at, "/bots/new", **form).status_code)
         codes.append(program.do(f"/bots/{named['Three']}", form, "PATCH").status_code)
-    allowed = (asking.OF_OWNER.amount - 3 * asking.CHECK) // asking.CHECK
+    allowed = (checks.OF_OWNER.amount - 3 * checks.CHECK) // checks.CHECK
     assert [code != 429 for code in codes] == [True] * allowed + [False] * (len(codes) - allowed)
     refused = program.do(f"/bots/{named['Three']}/check")
     assert (refused.status_code, refused.json()["limit"]) == (429, "60 per 1 hour")
@@ -175,12 +173,12 @@ def test_a_sweep_asks_a_host_no_more_often_than_checks(
     begin_site(resources)
     with serving(Broken("good", "", "")) as address:
         registered(resources, "ann", 10, address)
-        owner = asking.owner_named(1)
+        owner = checks.owner_named(1)
         with resources.database.reading() as session:
             (user,) = {bot.user_id for bot in session.query(Bot).where(Bot.endpoint == address)}
-            owner = asking.owner_named(user)
-            asking.claim(session, resources.rate_counts, owner, address, 60 - 2 * asking.CHECK)
-        jobs.sweep_bots(resources)
+            owner = checks.owner_named(user)
+            checks.claim(session, resources.rate_counts, owner, address, 60 - 2 * checks.CHECK)
+        bots_jobs.sweep_bots(resources)
     with resources.database.reading() as session:
         checked = [bot.checked_at for bot in session.query(Bot).where(Bot.endpoint == address)]
     assert len([at for at in checked if at is not None]) == 2
@@ -196,19 +194,19 @@ def test_a_daily_game_asks_no_host_more_often_than_may_be(resources: Resources) 
                 session.add(user)
                 session.flush()
                 clock, sealer = resources.clock, resources.sealer
-                grader_bots.make(session, clock, sealer, user.id, name)
-                grader_bots.save(session, user.id, served.at(name), "urlencoded")
+                bots.make(session, clock, sealer, user.id, name)
+                bots.save(session, user.id, served.at(name), "urlencoded")
         with resources.database.writing() as session:
-            ids = {one.seat.name: one.user_id for one in entrants.entrants(session, GAME)}
+            ids = {one.seat.name: one.user_id for one in daily_service.entrants(session, GAME)}
             session.execute(update(Bot).where(Bot.name == "bob").values(status="ACTIVE"))
             for name in ("ann", "bob"):
-                owner, url = asking.owner_named(ids[name]), served.at(name)
-                asking.claim(session, resources.rate_counts, owner, url, asking.OF_OWNER.amount)
-            competition = competitions.find(session, "daily", GAME)
+                owner, url = checks.owner_named(ids[name]), served.at(name)
+                checks.claim(session, resources.rate_counts, owner, url, checks.OF_OWNER.amount)
+            competition = competitions_service.find(session, "daily", GAME)
             assert competition is not None
             short = {"options": {"M": 5, "MAX_HP": 3, "max_rounds": 2}}
-            competitions.set_values(session, resources.clock, competition.id, short)
-            game = daily.begin(session, resources.clock, competition.id)
+            competitions_service.set_values(session, resources.clock, competition.id, short)
+            game = daily_service.begin(session, resources.clock, competition.id)
             match = session.scalars(select(Match.id).where(Match.match_id == game)).one()
         Worker("me", 1, KINDS).play(resources, match)
         assert {asked.name for asked in served.asked} == {"bob", "cyd"}
@@ -226,14 +224,14 @@ def test_an_owner_and_a_visitor_have_few_checks_at_once(site: Site) -> None:
     hub = site.resources
 
     def is_sent(owner: str, visitor: str) -> bool:
-        return asking.send(hub, "check_bot", 1, owner, visitor, CHECKS)
+        return checks.send(hub, "check_bot", 1, owner, visitor, CHECKS)
 
     assert [is_sent("user 1", f"v{number}") for number in range(4)] == [True] * 3 + [False]
     assert [is_sent(f"user {number}", "v") for number in range(2, 7)] == [True] * 4 + [False]
     assert len(site.queue.jobs) == 7
     # Who was refused has taken no place.
     assert [is_sent("user 6", "w") for _ in range(4)] == [True] * 3 + [False]
-    asking.release(hub.rate_counts, "user 1", "v0")
+    checks.release(hub.rate_counts, "user 1", "v0")
     assert is_sent("user 1", "v9")
     site.clock.advance(121)
     assert is_sent("user 1", "v9")
@@ -242,14 +240,14 @@ def test_an_owner_and_a_visitor_have_few_checks_at_once(site: Site) -> None:
 @ON_SQLITE
 def test_a_check_that_is_done_or_fails_makes_room(site: Site) -> None:
     hub = site.resources
-    for job in (jobs.check_bot, probe_bot):
+    for job in (bots_jobs.check_bot, probe_bot):
         for _ in range(5):
-            assert asking.send(hub, "check_bot", 10**6, "user 1", "v", CHECKS)
+            assert checks.send(hub, "check_bot", 10**6, "user 1", "v", CHECKS)
             job(hub, 10**6, "user 1", "v")
     closed = replace(hub, queue=Away())
     for _ in range(5):
-        assert not asking.send(closed, "check_bot", 1, "user 1", "v", CHECKS)
-    assert asking.send(hub, "check_bot", 1, "user 1", "v", CHECKS)
+        assert not checks.send(closed, "check_bot", 1, "user 1", "v", CHECKS)
+    assert checks.send(hub, "check_bot", 1, "user 1", "v", CHECKS)
 
 
 class Away:
@@ -311,13 +309,13 @@ def test_mail_does_not_wait_for_checks_and_probes(resources: Resources) -> None:
     def wait(_: Resources, *_arguments: Any) -> None:
         silent.wait(PATIENCE)
 
-    jobs = {bots.CHECK: wait, PROBE: wait, MAIL: lambda *_: mailed.set()}
+    jobs = {bots_service.CHECK: wait, PROBE: wait, MAIL: lambda *_: mailed.set()}
     queue = CeleryQueue(resources.settings)
     try:
         do_jobs(JobTaker(resources, jobs), "me:1:2")
         for number in range(40):
             assert queue.send(PROBE, number, queue=PROBES)
-            assert queue.send(bots.CHECK, number, queue=CHECKS)
+            assert queue.send(bots_service.CHECK, number, queue=CHECKS)
         assert queue.send(MAIL, "reset", 1)
         assert mailed.wait(PATIENCE)
         assert not silent.is_set()
@@ -331,7 +329,7 @@ def test_mail_does_not_wait_for_checks_and_probes(resources: Resources) -> None:
 def test_of_many_that_are_counted_at_once_as_many_are_taken_as_may_be() -> None:
     counts = RateCounts()
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: counts.take(asking.OF_OWNER, "x", cost=5), range(40)))
+        answers = list(threads.map(lambda _: counts.take(checks.OF_OWNER, "x", cost=5), range(40)))
     assert answers.count(True) == 12
 
 
@@ -339,13 +337,13 @@ def test_of_many_that_are_counted_at_once_as_many_are_taken_as_may_be() -> None:
 def test_counts_are_shared_in_redis_and_refused_without_it(tmp_path: Path) -> None:
     with new_redis(tmp_path) as url:
         first, second = RateCounts(url), RateCounts(url)
-        assert first.take(asking.OF_OWNER, "x", cost=59)
-        assert second.take(asking.OF_OWNER, "x")
-        assert not second.take(asking.OF_OWNER, "x")
-        first.give_back(asking.OF_OWNER, "x")
-        assert second.take(asking.OF_OWNER, "x")
-        assert second.ends(asking.OF_OWNER, "x") is not None
+        assert first.take(checks.OF_OWNER, "x", cost=59)
+        assert second.take(checks.OF_OWNER, "x")
+        assert not second.take(checks.OF_OWNER, "x")
+        first.give_back(checks.OF_OWNER, "x")
+        assert second.take(checks.OF_OWNER, "x")
+        assert second.ends(checks.OF_OWNER, "x") is not None
     away = RateCounts("redis://127.0.0.1:9/0")
-    assert not away.take(asking.OF_OWNER, "x")
-    assert away.ends(asking.OF_OWNER, "x") is None
-    away.give_back(asking.OF_OWNER, "x")
+    assert not away.take(checks.OF_OWNER, "x")
+    assert away.ends(checks.OF_OWNER, "x") is None
+    away.give_back(checks.OF_OWNER, "x")

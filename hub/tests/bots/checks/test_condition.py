@@ -7,12 +7,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from cw_hub.accounts import profiles
-from cw_hub.accounts.mails import delivery
-from cw_hub.bots.checks import health, jobs
-from cw_hub.bots.checks.condition import condition_of
+from cw_hub.accounts import mail_delivery
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import health
+from cw_hub.bots import jobs as bots_jobs
+from cw_hub.bots.health import condition_of
 from cw_hub.operation.resources import Resources
-from cw_hub.store.tables import Bot, Mail, User
+from cw_hub.store.models import Bot, Mail, User
 from hub.tests.bots.test_player_bots import ME, Owner, do_jobs, register, served
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.sites import Site, words_of
@@ -80,7 +81,7 @@ def test_three_failures_make_it_inactive_and_its_owner_is_told_once(
     for _ in range(2):
         check(ann, bot, "nobody is there")
     assert ann.find().status == "INACTIVE"
-    delivery.send_due(ann.resources)
+    mail_delivery.send_due(ann.resources)
     (letter,) = (ann.resources.settings.data / "mail").glob("*.eml")
     text = letter.read_text()
     assert "Subject: Your bot Swarm is inactive" in text
@@ -95,10 +96,14 @@ def test_three_failures_make_it_inactive_and_its_owner_is_told_once(
 
 def test_who_wants_no_such_mails_gets_none(ann: Owner) -> None:
     bot = dead_bot(ann)
-    ann.do(lambda session: profiles.want_mails(session, ann.id, about_bots=False, from_hosts=True))
+    ann.do(
+        lambda session: accounts_service.want_mails(
+            session, ann.id, about_bots=False, from_hosts=True
+        )
+    )
     for _ in range(3):
         check(ann, bot, "nobody is there")
-    delivery.send_due(ann.resources)
+    mail_delivery.send_due(ann.resources)
     (row,) = ann.do(lambda session: session.scalars(select(Mail)).all())
     assert (row.state, row.reason) == ("dropped", "the recipient no longer wants it")
 
@@ -128,7 +133,7 @@ def test_nobody_reads_that_all_is_fine_beside_a_bot_that_is_gone(
         assert "\u2717" not in ann.open(page).text
     hub_clock.advance(15 * 60)
     for word in ("failing", "failing", "inactive"):
-        jobs.sweep_bots(site.resources)
+        bots_jobs.sweep_bots(site.resources)
         words = words_of(ann.open(page))
         assert words.partition("Swarm ")[2].startswith(word), words[:300]
         assert "\u2713" not in words, "no step is said to be fine"
@@ -141,7 +146,7 @@ def test_nobody_reads_that_all_is_fine_beside_a_bot_that_is_gone(
     port = address.rpartition(":")[2].rstrip("/")
     with served("hexagon", "greedy", port=port):
         hub_clock.advance(15 * 60)
-        jobs.sweep_bots(site.resources)
+        bots_jobs.sweep_bots(site.resources)
     words = words_of(ann.open(page))
     assert words.partition("Swarm ")[2].startswith("active")
     assert "\u2717" not in words

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from cw_hub.bots.shares.rule import Load, Use, refusal
+from cw_hub.bots.shares import Load, Use, refusal
 from tests.effort import amount
 
 ANN, BEN, CLEO = 1, 2, 3

@@ -11,19 +11,18 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from cw_hub.accounts import people
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.shares import checks, places
-from cw_hub.bots.verbs import NewBot
-from cw_hub.bots.workshop import tasks
-from cw_hub.bots.workshop.drafts import Draft
-from cw_hub.bots.workshop.tasks import New
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import service as bots_service
+from cw_hub.bots import shares, workshop_tasks
+from cw_hub.bots.drafts import Draft
+from cw_hub.bots.service import NewBot
+from cw_hub.bots.workshop_tasks import New
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat, plan
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.operation.health.heartbeats import Figures, Process
+from cw_hub.operation.heartbeats import Figures, Process
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Competition, Match, ProgramCheck, TaskKind, WorkshopTask
+from cw_hub.store.models import Competition, Match, ProgramCheck, TaskKind, WorkshopTask
 
 T = TypeVar("T")
 
@@ -49,15 +48,17 @@ class Site:
 
     def person(self, name: str) -> int:
         return self.write(
-            lambda session: people.register(session, self.clock, name, f"{name}@example.org", "x")[
-                0
-            ]
+            lambda session: accounts_service.register(
+                session, self.clock, name, f"{name}@example.org", "x"
+            )[0]
         )
 
     def program(self, user: int, name: str) -> int:
         def add(session: Session) -> int:
-            bot = bots.new_bot(session, self.clock, user, NewBot("paint", name, ""), "program")
-            bots.added(session, bot)
+            bot = bots_service.new_bot(
+                session, self.clock, user, NewBot("paint", name, ""), "program"
+            )
+            bots_service.added(session, bot)
             return bot.id
 
         return self.write(add)
@@ -86,11 +87,11 @@ class Site:
 
     def ask(self, user: int, kind: TaskKind = "run") -> int:
         new = New(Draft(user, "paint"), kind, {"opponent": "random"}, "0" * 64, b"zip")
-        return self.write(lambda session: tasks.begin(session, self.clock, new))
+        return self.write(lambda session: workshop_tasks.begin(session, self.clock, new))
 
     def task(self) -> int | None:
         """Begin the task that is next; return its number."""
-        claim = self.write(lambda session: tasks.claim(session, self.clock, "me"))
+        claim = self.write(lambda session: workshop_tasks.claim_task(session, self.clock, "me"))
         return None if claim is None else claim.id
 
     def end_task(self, number: int) -> None:
@@ -102,7 +103,7 @@ class Site:
         self.write(lambda session: session.execute(ended))
 
     def check(self, bot: int) -> bool:
-        return self.write(lambda session: checks.begin(session, self.clock, bot, "me", ()))
+        return self.write(lambda session: shares.begin(session, self.clock, bot, "me", ()))
 
 
 @pytest.fixture
@@ -198,7 +199,7 @@ def test_with_one_place_matches_and_tests_take_turns(site: Site) -> None:
     assert site.task() is None
     assert site.play(first)
     site.end_match(first)
-    site.write(lambda session: tasks.take_refused(session, site.clock))
+    site.write(lambda session: workshop_tasks.take_refused(session, site.clock))
     assert not site.play(second)
     other = site.task()
     assert other is not None
@@ -212,7 +213,7 @@ def test_a_series_gives_way_to_a_match_where_there_is_one_place(site: Site) -> N
     assert site.task() is not None
 
     def keeps() -> bool:
-        return site.write(lambda session: tasks.keeps_others_waiting(session, site.clock))
+        return site.write(lambda session: workshop_tasks.keeps_others_waiting(session, site.clock))
 
     assert not keeps()
     site.plan(site.program(ben, "B"))
@@ -226,11 +227,11 @@ def test_a_check_runs_once_and_is_forgotten_at_its_end(site: Site) -> None:
     bot = site.program(site.person("ann"), "A")
     assert site.check(bot)
     assert not site.check(bot)
-    site.write(lambda session: checks.end(session, bot))
+    site.write(lambda session: shares.end(session, bot))
     # It was asked for again meanwhile.
-    assert site.write(lambda session: checks.take_due(session, site.clock)) == [bot]
+    assert site.write(lambda session: shares.take_due(session, site.clock)) == [bot]
     assert site.check(bot)
-    site.write(lambda session: checks.end(session, bot))
+    site.write(lambda session: shares.end(session, bot))
     rows = site.write(lambda session: session.scalars(select(ProgramCheck.bot_id)).all())
     assert rows == []
 
@@ -245,13 +246,13 @@ def test_a_check_that_was_refused_or_lost_its_worker_is_sent_again(site: Site) -
     assert not site.check(bot)
 
     def due() -> list[int]:
-        return site.write(lambda session: checks.take_due(session, site.clock))
+        return site.write(lambda session: shares.take_due(session, site.clock))
 
     assert [due(), due()] == [[bot], []]
     site.write(lambda session: session.execute(update(WorkshopTask).values(state="done")))
     assert site.check(bot)
     assert due() == []
-    site.write(lambda session: checks.leave(session, "me"))
+    site.write(lambda session: shares.leave(session, "me"))
     assert due() == [bot]
 
 
@@ -280,15 +281,15 @@ def test_workers_that_claim_at_once_exceed_no_share(site: Site) -> None:
 
 def test_the_places_of_a_worker_that_is_gone_do_not_count(site: Site) -> None:
     site.offer(2)
-    assert site.write(lambda session: places.count(session, site.clock)) == 2
-    site.write(lambda session: checks.leave(session, "me"))
-    assert site.write(lambda session: places.count(session, site.clock)) == 0
+    assert site.write(lambda session: shares.count(session, site.clock)) == 2
+    site.write(lambda session: shares.leave(session, "me"))
+    assert site.write(lambda session: shares.count(session, site.clock)) == 0
     site.offer(3)
 
     def later() -> datetime:
         return site.clock() + timedelta(seconds=61)
 
-    assert site.write(lambda session: places.count(session, later)) == 0
+    assert site.write(lambda session: shares.count(session, later)) == 0
 
 
 def test_matches_that_only_other_workers_play_do_not_keep_tests_waiting(site: Site) -> None:
@@ -315,10 +316,10 @@ def test_a_match_says_what_its_owner_uses_while_others_wait(site: Site) -> None:
     first, second = site.plan(bot), site.plan(bot)
     assert site.play(first)
 
-    def why() -> places.Used | None:
-        def read(session: Session) -> places.Used | None:
+    def why() -> shares.Used | None:
+        def read(session: Session) -> shares.Used | None:
             name = session.get_one(Match, second).match_id
-            return places.why_match_waits(session, site.clock, name, ())
+            return shares.why_match_waits(session, site.clock, name, ())
 
         return site.write(read)
 

@@ -9,12 +9,12 @@ import pytest
 import requests
 from sqlalchemy import select
 
-from cw.workshop.folder import LARGEST_FILE
-from cw_hub.bots.verbs import CHECK
-from cw_hub.matches.playing.worker import Worker
+from cw.workshop.project import LARGEST_FILE
+from cw_hub.bots.service import CHECK
+from cw_hub.matches.jobs import Worker
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.store.tables import Bot, BotVersion
+from cw_hub.site.processes import jobs_of
+from cw_hub.store.models import Bot, BotVersion
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.sites import Site, Visitor, words_of
 from tests.tools import NEEDS_BUBBLEWRAP

@@ -8,9 +8,9 @@ import pytest
 
 from cw import kits
 from cw.kits import LANGUAGES
-from cw_hub.bots.versions import languages
-from cw_hub.bots.workshop.choosing import CHANGED, NOT_HERE
-from cw_hub.operation.health.heartbeats import Figures, Process
+from cw_hub.bots import programs as bots_programs
+from cw_hub.bots.workshop_pages import CHANGED, NOT_HERE
+from cw_hub.operation.heartbeats import Figures, Process
 from hub.tests.bots.workshop.test_drafts import PAGE, Window
 from hub.tests.bots.workshop.test_workshop_runs import Author, working
 from hub.tests.conftest import ON_BOTH, ON_SQLITE
@@ -119,7 +119,7 @@ def test_the_draft_of_another_person_and_game_stays(site: Site) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_kit_that_was_chosen_runs_on_a_worker(site: Site, language: str) -> None:
     require(language)
-    run_languages(site, **languages.installed())
+    run_languages(site, **bots_programs.installed())
     ann = Author(site, "Ann")
     assert choice(ann, language)[0] == 303
     with working(site):

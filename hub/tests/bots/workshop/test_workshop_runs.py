@@ -15,15 +15,15 @@ import pytest
 from sqlalchemy import select
 
 from cw.arena.processes import PROC
-from cw_hub.bots.workshop import drafts, tasks, work
-from cw_hub.bots.workshop.drafts import Draft
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.operation.health.heartbeats import Figures, Process
-from cw_hub.players import connections
+from cw_hub.bots import drafts, workshop_tasks
+from cw_hub.bots.drafts import Draft
+from cw_hub.matches.jobs import Worker
+from cw_hub.operation.heartbeats import Figures, Process
+from cw_hub.players import players
 from cw_hub.players.players import Players
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.store.tables import User, WorkshopPiece, WorkshopTask
+from cw_hub.site.processes import jobs_of
+from cw_hub.store.models import User, WorkshopPiece, WorkshopTask
 from hub.tests.bots.workshop.test_drafts import PAGE, Window
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.patience import PLAYER
@@ -264,7 +264,7 @@ def test_what_cannot_be_run_is_a_sentence(site: Site) -> None:
     assert "20 to 400" in ann.post("series", {"opponent": "random", "matches": 5}).json()["error"]
     ann.token = ""
     assert ann.post("run", {"opponent": "random"}).status_code == 400
-    assert work.DO not in [job for job, *_ in site.queue.jobs]
+    assert workshop_tasks.DO not in [job for job, *_ in site.queue.jobs]
 
 
 def test_a_worker_that_is_gone_is_told_and_the_draft_is_untouched(site: Site) -> None:
@@ -272,14 +272,14 @@ def test_a_worker_that_is_gone_is_told_and_the_draft_is_untouched(site: Site) ->
     ann.write(paint(f"return {WALK}"))
     ann.run()
     with site.resources.database.writing() as session:
-        assert tasks.claim(session, site.clock, "a worker that is killed") is not None
+        assert workshop_tasks.claim_task(session, site.clock, "a worker that is killed") is not None
     assert ann.report()["goes_on"]
     site.clock.advance(21)
     with site.resources.database.writing() as session:
-        tasks.sweep(session, site.clock)
+        workshop_tasks.sweep(session, site.clock)
     run = ann.report()
     assert (run["goes_on"], run["is_lost"], run["failed"]) == (False, True, True)
-    assert tasks.GONE in run["words"]
+    assert workshop_tasks.GONE in run["words"]
     assert ann.files()["bot.py"]["text"] == paint(f"return {WALK}")
     ann.run()
     with working(site):
@@ -290,10 +290,10 @@ def test_a_message_that_is_lost_is_sent_again(site: Site) -> None:
     ann = Author(site, "Ann")
     ann.run()
     site.queue.jobs.clear()
-    work.send_lost(site.resources)
+    workshop_tasks.send_lost(site.resources)
     assert site.queue.jobs == []
     site.clock.advance(61)
-    work.send_lost(site.resources)
+    workshop_tasks.send_lost(site.resources)
     with working(site):
         assert not ann.ended()["failed"]
 
@@ -340,7 +340,7 @@ def test_the_page_says_which_share_a_run_waits_for(site: Site) -> None:
     Process("w", "1", ["worker"], site.clock(), programs).beat(site.resources)
     ann.run()
     with site.resources.database.writing() as session:
-        assert tasks.claim(session, site.clock, "w") is not None
+        assert workshop_tasks.claim_task(session, site.clock, "w") is not None
     ben.run()
     assert ben.report()["waits"] == (
         "It waits: half of the places are kept for matches, and all others are in use. "
@@ -377,7 +377,7 @@ def test_whatever_a_bot_does_the_run_ends_and_the_next_one_works(
         assert run["words"]
         assert sum(len(text) for _, text in run["output"]) < 200_000
         # Now a busy machine shall make no answer late.
-        monkeypatch.setattr(connections, "COMMAND", PLAYER)
+        monkeypatch.setattr(players, "COMMAND", PLAYER)
         site.resources = replace(site.resources, players=all_players[PLAYER])
         ann.write(HEXAGON.replace("{body}\n", ""))
         ann.run()

@@ -9,13 +9,13 @@ from threading import Barrier, Thread
 import pytest
 from sqlalchemy import select
 
-from cw_hub.accounts import people
-from cw_hub.bots.workshop import tasks
-from cw_hub.bots.workshop.drafts import Draft
-from cw_hub.bots.workshop.tasks import Claim, New, News, Task
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import workshop_tasks
+from cw_hub.bots.drafts import Draft
+from cw_hub.bots.workshop_tasks import Claim, New, News, Task
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import Piece
-from cw_hub.store.tables import TaskKind, WorkshopPiece
+from cw_hub.store.models import TaskKind, WorkshopPiece
 from hub.tests.conftest import StillClock
 
 
@@ -29,17 +29,17 @@ class Desk:
         """Return the draft of somebody who has just registered."""
         with self.resources.database.writing() as session:
             clock = self.resources.clock
-            user = people.register(session, clock, name, f"{name}@example.org", "x")[0]
+            user = accounts_service.register(session, clock, name, f"{name}@example.org", "x")[0]
         return Draft(user, "paint")
 
     def begin(self, draft: Draft, kind: TaskKind = "run") -> int:
         with self.resources.database.writing() as session:
             new = New(draft, kind, {"opponent": "random"}, "0" * 64, b"zip")
-            return tasks.begin(session, self.resources.clock, new)
+            return workshop_tasks.begin(session, self.resources.clock, new)
 
     def claim(self, worker: str = "w") -> Claim | None:
         with self.resources.database.writing() as session:
-            return tasks.claim(session, self.resources.clock, worker)
+            return workshop_tasks.claim_task(session, self.resources.clock, worker)
 
     def claimed(self, worker: str = "w") -> Claim:
         claim = self.claim(worker)
@@ -48,29 +48,33 @@ class Desk:
 
     def beat(self, claim: Claim, *pieces: Piece) -> bool:
         with self.resources.database.writing() as session:
-            return tasks.beat(session, self.resources.clock, claim, News({"words": ""}, pieces))
+            return workshop_tasks.beat(
+                session, self.resources.clock, claim, News({"words": ""}, pieces)
+            )
 
     def finish(self, claim: Claim) -> bool:
         with self.resources.database.writing() as session:
-            return tasks.finish(session, self.resources.clock, claim, News({"words": "won"}))
+            return workshop_tasks.finish(
+                session, self.resources.clock, claim, News({"words": "won"})
+            )
 
     def find(self, draft: Draft, kind: TaskKind = "run") -> Task:
         with self.resources.database.reading() as session:
-            task = tasks.find(session, draft, kind)
+            task = workshop_tasks.find(session, draft, kind)
         assert task is not None
         return task
 
     def ahead_of(self, draft: Draft, kind: TaskKind = "run") -> int:
         with self.resources.database.reading() as session:
-            return tasks.ahead_of(session, kind, self.find(draft, kind))
+            return workshop_tasks.ahead_of(session, kind, self.find(draft, kind))
 
     def keeps_others_waiting(self) -> bool:
         with self.resources.database.reading() as session:
-            return tasks.keeps_others_waiting(session, self.resources.clock)
+            return workshop_tasks.keeps_others_waiting(session, self.resources.clock)
 
     def sweep(self) -> None:
         with self.resources.database.writing() as session:
-            tasks.sweep(session, self.resources.clock)
+            workshop_tasks.sweep(session, self.resources.clock)
 
 
 @pytest.fixture
@@ -93,7 +97,7 @@ def test_a_task_whose_message_is_sent_again_keeps_its_turn(
     hub_clock.advance(60)
     with ThreadPoolExecutor(1) as thread:
         with desk.resources.database.writing() as session:
-            assert tasks.take_due(session, desk.resources.clock) == 2
+            assert workshop_tasks.take_due(session, desk.resources.clock) == 2
             claim = thread.submit(desk.claimed)
             # The scheduler has its rows, and has not written them yet.
             wait([claim], timeout=1)
@@ -112,7 +116,7 @@ def test_series_are_served_last_and_give_way(desk: Desk, hub_clock: StillClock) 
     assert desk.keeps_others_waiting()
     assert desk.beat(series)
     with desk.resources.database.writing() as session:
-        tasks.give_way(session, desk.resources.clock, series)
+        workshop_tasks.give_way(session, desk.resources.clock, series)
     assert not desk.beat(series)
     assert desk.claimed().id == run
     assert not desk.keeps_others_waiting()
@@ -128,7 +132,7 @@ def test_who_has_a_place_waits_with_all_else_and_others_do_not(desk: Desk) -> No
     assert desk.claimed().id == other
     assert desk.claim() is None
     with desk.resources.database.reading() as session:
-        assert tasks.own_running(session, ann.user) == "series"
+        assert workshop_tasks.own_running(session, ann.user) == "series"
     assert desk.finish(series)
     assert desk.claimed().id == run
 
@@ -154,7 +158,7 @@ def test_what_is_stopped_goes_on_no_more(desk: Desk, is_claimed: bool) -> None:
     desk.begin(ann)
     claim = desk.claimed() if is_claimed else None
     with desk.resources.database.writing() as session:
-        tasks.stop(session, desk.resources.clock, ann, "run", "you have stopped it")
+        workshop_tasks.stop(session, desk.resources.clock, ann, "run", "you have stopped it")
     assert desk.claim() is None
     assert claim is None or not desk.beat(claim)
     assert (desk.find(ann).state, desk.find(ann).cause) == ("stopped", "you have stopped it")
@@ -166,15 +170,15 @@ def test_a_worker_that_is_silent_for_too_long_has_lost_its_task(
     ann = desk.person("ann")
     desk.begin(ann)
     claim = desk.claimed()
-    hub_clock.advance(tasks.LOST_AFTER.total_seconds() - 1)
+    hub_clock.advance(workshop_tasks.LOST_AFTER.total_seconds() - 1)
     desk.sweep()
     assert desk.beat(claim)
-    hub_clock.advance(tasks.LOST_AFTER.total_seconds() - 1)
+    hub_clock.advance(workshop_tasks.LOST_AFTER.total_seconds() - 1)
     desk.sweep()
     assert desk.find(ann).state == "running"
     hub_clock.advance(2)
     desk.sweep()
-    assert (desk.find(ann).state, desk.find(ann).cause) == ("lost", tasks.GONE)
+    assert (desk.find(ann).state, desk.find(ann).cause) == ("lost", workshop_tasks.GONE)
     assert not desk.finish(claim)
 
 
@@ -185,7 +189,7 @@ def test_a_worker_that_is_told_to_end_gives_up_its_own_tasks_alone(desk: Desk) -
     desk.claimed("one")
     desk.claimed("two")
     with desk.resources.database.writing() as session:
-        tasks.lose_all_of(session, desk.resources.clock, "one")
+        workshop_tasks.lose_all_of(session, desk.resources.clock, "one")
     assert [desk.find(each).state for each in (ann, ben)] == ["lost", "running"]
 
 
@@ -195,13 +199,13 @@ def test_messages_that_may_be_lost_are_sent_again_once(desk: Desk, hub_clock: St
 
     def take_due() -> int:
         with desk.resources.database.writing() as session:
-            return tasks.take_due(session, desk.resources.clock)
+            return workshop_tasks.take_due(session, desk.resources.clock)
 
     assert take_due() == 0
-    hub_clock.advance(tasks.SENT_AGAIN / timedelta(seconds=1))
+    hub_clock.advance(workshop_tasks.SENT_AGAIN / timedelta(seconds=1))
     assert [take_due(), take_due()] == [2, 0]
     with desk.resources.database.writing() as session:
-        tasks.forget_messages(session)
+        workshop_tasks.forget_messages(session)
     assert take_due() == 2
 
 
@@ -210,10 +214,13 @@ def test_what_is_over_is_kept_for_a_week(desk: Desk, hub_clock: StillClock) -> N
     desk.begin(ann)
     assert desk.finish(desk.claimed())
     desk.begin(ben)
-    hub_clock.advance(tasks.RETENTION / timedelta(seconds=1))
-    assert tasks.forget_old(desk.resources) == 0
+    hub_clock.advance(workshop_tasks.RETENTION / timedelta(seconds=1))
+    assert workshop_tasks.forget_old(desk.resources) == 0
     hub_clock.advance(1)
-    assert [tasks.forget_old(desk.resources), tasks.forget_old(desk.resources)] == [1, 0]
+    assert [
+        workshop_tasks.forget_old(desk.resources),
+        workshop_tasks.forget_old(desk.resources),
+    ] == [1, 0]
     assert desk.find(ben).state == "queued"
 
 

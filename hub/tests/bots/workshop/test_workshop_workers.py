@@ -12,18 +12,17 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from cw_hub.accounts import people
-from cw_hub.bots.workshop import drafts, tasks
-from cw_hub.bots.workshop.drafts import Draft
-from cw_hub.bots.workshop.tasks import New, Task
-from cw_hub.bots.workshop.work import DO
-from cw_hub.operation.environment import read_settings
+from cw_hub.accounts import service as accounts_service
+from cw_hub.bots import drafts, workshop_tasks
+from cw_hub.bots.drafts import Draft
+from cw_hub.bots.workshop_tasks import DO, New, Task
 from cw_hub.operation.queue import WORKSHOP, CeleryQueue
 from cw_hub.operation.resources import Resources, opened
+from cw_hub.operation.settings import read_settings
 from cw_hub.players import packages
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import TaskKind, WorkshopTask
+from cw_hub.store.models import TaskKind, WorkshopTask
 from hub.tests import patience
 from hub.tests.bots.workshop.test_workshop_runs import SLOW, gone, programs
 from hub.tests.campaign import Role, on_services, roles, wait_until
@@ -57,7 +56,7 @@ class RealHub:
     def person(self, name: str) -> Draft:
         with self.resources.database.writing() as session:
             clock = self.resources.clock
-            user = people.register(session, clock, name, f"{name}@example.org", "x")[0]
+            user = accounts_service.register(session, clock, name, f"{name}@example.org", "x")[0]
         return Draft(user, "paint")
 
     def begin(
@@ -69,12 +68,12 @@ class RealHub:
         source = packages.pack({name: text.encode() for name, text in both.items()})
         with self.resources.database.writing() as session:
             new = New(draft, kind, dict(request), "0" * 64, source)
-            tasks.begin(session, self.resources.clock, new)
+            workshop_tasks.begin(session, self.resources.clock, new)
         assert self.resources.queue.send(DO, queue=WORKSHOP)
 
     def task(self, draft: Draft, kind: TaskKind = "run") -> Task:
         with self.resources.database.reading() as session:
-            task = tasks.find(session, draft, kind)
+            task = workshop_tasks.find(session, draft, kind)
         assert task is not None
         return task
 
@@ -133,7 +132,7 @@ def test_what_a_killed_worker_did_is_lost_and_can_be_done_again(hub: RealHub) ->
     hub.worker.kill()
     wait_until(lambda: gone(sandboxes), "the end of the sandboxes")
     for author in (running, building):
-        assert hub.wait_for(author, "lost").cause == tasks.GONE
+        assert hub.wait_for(author, "lost").cause == workshop_tasks.GONE
     hub.worker.start()
     hub.begin(running, WALKER, "run", RUN)
     assert "won" in hub.wait_for(running, "done").report["words"]
@@ -145,7 +144,7 @@ def test_a_series_of_a_worker_that_is_told_to_end_is_lost_at_once(hub: RealHub) 
     wait_until(lambda: bool((hub.task(author, "series").report or {}).get("matches")), "a match")
     hub.worker.process.send_signal(signal.SIGTERM)
     lost = hub.wait_for(author, "lost", "series")
-    assert lost.cause == tasks.LEFT
+    assert lost.cause == workshop_tasks.LEFT
     assert lost.report["matches"]
     hub.worker.process.wait()
     hub.worker.start()

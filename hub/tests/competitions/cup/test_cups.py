@@ -11,19 +11,19 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from cw.errors import UsageError
-from cw_hub.bots import verbs as bots
-from cw_hub.competitions import verbs as competitions
+from cw_hub.bots import service as bots_service
+from cw_hub.competitions import service as competitions_service
 from cw_hub.competitions.cup.format import FORMAT
-from cw_hub.competitions.cup.verbs import Cup
-from cw_hub.competitions.verbs import CompetitionFacts
-from cw_hub.matches import interruptions
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.competitions.cup.service import Cup
+from cw_hub.competitions.service import CompetitionFacts
+from cw_hub.matches import results as matches_results
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.results import BattleResult
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.ticks import tick
-from cw_hub.store.tables import Match, MatchParticipant, User
+from cw_hub.site.processes import tick
+from cw_hub.store.models import Match, MatchParticipant, User
 from hub.tests.ladder_hub import in_threads
 from hub.tests.program import Program
 from hub.tests.sites import Site, words_of
@@ -44,7 +44,9 @@ class SpringCup:
         self.resources, self.clock = resources, resources.clock
         self.names = NAMES[:number]
         self.do(self.add_bots, game)
-        self.do(competitions.new, self.clock, "cup", game, slug="spring", title="Spring cup")
+        self.do(
+            competitions_service.new, self.clock, "cup", game, slug="spring", title="Spring cup"
+        )
         self.set(bots=",".join(self.names), **settings)
 
     def do(self, verb: Callable[..., T], *arguments: Any, **more: Any) -> T:
@@ -56,18 +58,18 @@ class SpringCup:
         session.add(user)
         session.flush()
         for name in self.names:
-            bots.add_builtin(session, self.clock, user.id, game, name, "random")
+            bots_service.add_builtin(session, self.clock, user.id, game, name, "random")
 
     @property
     def facts(self) -> CompetitionFacts:
         with self.resources.database.reading() as session:
-            return competitions.named(session, "cup/spring")
+            return competitions_service.named(session, "cup/spring")
 
     def set(self, **values: Any) -> None:
-        self.do(FORMAT.change, self.clock, self.facts, values, competitions.OPERATOR)
+        self.do(FORMAT.change, self.clock, self.facts, values, competitions_service.OPERATOR)
 
     def resume(self) -> None:
-        self.do(FORMAT.steer, self.clock, self.facts, "running", competitions.OPERATOR)
+        self.do(FORMAT.steer, self.clock, self.facts, "running", competitions_service.OPERATOR)
 
     def matches(self, *wanted: str) -> list[Match]:
         query = select(Match).where(Match.state.in_(wanted)) if wanted else select(Match)
@@ -177,7 +179,7 @@ def test_a_cup_is_told_by_the_api_with_its_tables(resources: Resources, site: Si
 def test_a_cup_without_bots_has_no_tables(resources: Resources, site: Site) -> None:
     cup = SpringCup(resources, 3)
     cup.set(bots="")
-    cup.do(competitions.set_state, cup.clock, cup.facts.id, "running")
+    cup.do(competitions_service.set_state, cup.clock, cup.facts.id, "running")
     facts = Program(site).read("/cups/spring")
     assert (facts["played"], facts["expected"], facts["tables"]) == (0, 0, [])
 
@@ -202,7 +204,7 @@ def test_a_match_that_was_lost_is_played_again_before_the_cup_goes_on(
     tick(resources)
     first = cup.matches()[0]
     assert cup.do(KINDS.claim, cup.clock, first.id, "gone", LEASE) is not None
-    assert cup.do(interruptions.reap_all, cup.clock) == 1
+    assert cup.do(matches_results.reap_all, cup.clock) == 1
     tick(resources)
     assert cup.end_all() == 2
     assert cup.matches()[0].attempt == 2
@@ -213,7 +215,7 @@ def test_a_cup_that_is_paused_plans_nothing(resources: Resources) -> None:
     cup = SpringCup(resources, 3)
     cup.resume()
     tick(resources)
-    cup.do(FORMAT.steer, cup.clock, cup.facts, "paused", competitions.OPERATOR)
+    cup.do(FORMAT.steer, cup.clock, cup.facts, "paused", competitions_service.OPERATOR)
     cup.end(cup.matches("queued")[0])
     tick(resources)
     assert cup.matches("queued") == []

@@ -23,21 +23,22 @@ from cw.championship.config import ChampionshipSettings
 from cw.championship.teams import Team
 from cw.errors import Failure, UsageError
 from cw.kits import new_bot
-from cw_hub.competitions.cup import keys, parcels, sent
-from cw_hub.competitions.cup.players import ID, NO_WORKER
-from cw_hub.matches import interruptions, sending
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.operation import upkeep
-from cw_hub.operation.environment import read_settings
+from cw_hub.competitions.cup import queued
+from cw_hub.competitions.cup import service as cup_service
+from cw_hub.competitions.cup.queued import ID, NO_WORKER
+from cw_hub.matches import planning, results
+from cw_hub.matches.jobs import Worker
+from cw_hub.operation import maintenance
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
+from cw_hub.operation.settings import read_settings
 from cw_hub.players import packages
 from cw_hub.players.programs import Room, placed
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.upkeep import keep_in_order
+from cw_hub.site.processes import keep_in_order
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests import patience
 from hub.tests.campaign import ROOT, Role, next_week, on_services, roles, wait_until
 from hub.tests.conftest import ON_SQLITE
@@ -124,7 +125,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealHub]:
 
 def slots(resources: Resources) -> int:
     with resources.database.reading() as session:
-        return upkeep.live_slots(session, resources.clock)
+        return maintenance.live_slots(session, resources.clock)
 
 
 @pytest.fixture
@@ -249,7 +250,7 @@ def test_a_runner_that_is_killed_finds_what_was_played_without_it(
     killed(running)
     # Messages that it has noted and not sent are sent again after minutes: here at once.
     with hub.resources.database.writing() as session:
-        sending.forget_messages(session)
+        planning.forget_messages(session)
     at.open.set()
     hub.wait_for(out, done=MATCHES)
     assert lines_of(out) == []
@@ -276,7 +277,7 @@ def test_the_match_of_a_worker_that_is_killed_is_played_again_once(
     # Its lease is over; no other ends by itself on a busy machine.
     with hub.resources.database.writing() as session:
         its = Match.worker.contains(f":{lost.process.pid}:")
-        assert interruptions.reap_where(session, hub.resources.clock, its) == 1
+        assert results.reap_where(session, hub.resources.clock, its) == 1
     at.open.set()
     ended(running, 0)
     assert len(lines_of(out)) == MATCHES
@@ -333,7 +334,7 @@ class TestParcels:
         self, resources: Resources, tmp_path: Path
     ) -> None:
         bot = self.bot(tmp_path)
-        parcel = parcels.send_program(resources.objects, "0" * 16, bot, [])
+        parcel = queued.send_program(resources.objects, "0" * 16, bot, [])
         assert parcel.bot.target == "'{python}' bot.py"
         arrived = placed(parcel.bot, tmp_path / "team")
         assert (arrived.command, arrived.folder) == (
@@ -341,7 +342,7 @@ class TestParcels:
             str(tmp_path / "team"),
         )
         player = replace_target(bot, "python", f"{tmp_path / 'team' / 'bot.py'}:Bot")
-        parcel = parcels.send_program(resources.objects, "0" * 16, player, [])
+        parcel = queued.send_program(resources.objects, "0" * 16, player, [])
         assert parcel.bot.target == "bot.py:Bot"
         assert placed(parcel.bot, tmp_path / "team").python_player == ("bot.py", "Bot")
 
@@ -357,11 +358,11 @@ class TestParcels:
         bot = self.bot(tmp_path)
         (tmp_path / "team" / "link").symlink_to("/etc/passwd")
         with pytest.raises(UsageError, match="link is a link: replace it with the file"):
-            parcels.send_program(resources.objects, "0" * 16, bot, [])
+            queued.send_program(resources.objects, "0" * 16, bot, [])
         (tmp_path / "team" / "link").unlink()
-        monkeypatch.setattr(parcels, "BOUNDS", replace(parcels.BOUNDS, size=3))
+        monkeypatch.setattr(queued, "BOUNDS", replace(queued.BOUNDS, size=3))
         with pytest.raises(UsageError, match="ann cannot be sent to workers, which take at most"):
-            parcels.send_program(resources.objects, "0" * 16, bot, [])
+            queued.send_program(resources.objects, "0" * 16, bot, [])
 
 
 def replace_target(bot: BotSpec, kind: Any, target: str) -> BotSpec:
@@ -382,10 +383,10 @@ class TestMatches:
         settings = ChampionshipSettings(
             ("ann", "bob"), "", "hexagon", "round-robin", options=options
         )
-        parcels.send(resources, CUP, teams)
+        queued.send(resources, CUP, teams)
         with resources.database.writing() as session:
-            values = sent.settings_for(settings, teams, 256)
-            cup = sent.open_cup(session, resources.clock, CUP, settings, values)
+            values = queued.settings_for(settings, teams, 256)
+            cup = queued.open_cup(session, resources.clock, CUP, settings, values)
             return session.scalars(select(Match.id).where(Match.competition_id == cup)).one()
 
     def row(self, resources: Resources) -> Match:
@@ -399,7 +400,7 @@ class TestMatches:
         Worker("me", 1, KINDS).play(resources, match)
         row = self.row(resources)
         assert (row.state, row.attempt) == ("failed", 1)
-        outcome = parcels.outcome_of(resources, row.key, 1)
+        outcome = queued.outcome_of(resources, row.key, 1)
         assert outcome is not None
         assert outcome.error is not None
         assert "size" in outcome.error.message
@@ -413,30 +414,30 @@ class TestMatches:
     ) -> None:
         (tmp_path / "bot.py").write_text("pass")
         bot = BotSpec("eve", "exec", f"{PYTHON} {tmp_path / 'bot.py'}")
-        program = parcels.send_program(resources.objects, CUP, bot, [])
-        parcel = parcels.Parcel({"eve": program.bot}, {"eve": program.digest}, "", "")
-        (sent_program,) = parcels.programs_of(resources.objects, CUP, parcel, ["eve"])
+        program = queued.send_program(resources.objects, CUP, bot, [])
+        parcel = queued.Parcel({"eve": program.bot}, {"eve": program.digest}, "", "")
+        (sent_program,) = queued.programs_of(resources.objects, CUP, parcel, ["eve"])
         with Room(lambda _: None) as room:
             room.add(sent_program)
             assert room.bot("eve", "paint").kind == "exec"
-        key = keys.program_key(CUP, program.digest)
+        key = cup_service.program_key(CUP, program.digest)
         resources.objects.delete(key)
         resources.objects.put_new(key, packages.pack({"bot.py": b"import evil"}))
         with pytest.raises(Failure, match="in the store is not what was sent"):
-            list(parcels.programs_of(resources.objects, CUP, parcel, ["eve"]))
+            list(queued.programs_of(resources.objects, CUP, parcel, ["eve"]))
 
     def test_it_has_a_page_and_what_it_was_sent_with_is_forgotten(
         self, resources: Resources, site: Site
     ) -> None:
         match = self.asked(resources, size=4)
-        stored = resources.objects.get(keys.parcel_key(CUP)) or b""
+        stored = resources.objects.get(cup_service.parcel_key(CUP)) or b""
         assert b"hush" not in stored
         Worker("me", 1, KINDS).play(resources, match)
         row = self.row(resources)
         page = site.visitor().open(f"/match/{row.match_id}")
         assert page.status_code == 200
         assert "ann - bob" in page.text
-        assert list(resources.objects.keys(keys.PREFIX))
+        assert list(resources.objects.keys(cup_service.PREFIX))
         aged = replace(resources.settings, replay_days=1)
         keep_in_order(replace(resources, settings=aged, clock=next_week))
-        assert list(resources.objects.keys(keys.PREFIX)) == []
+        assert list(resources.objects.keys(cup_service.PREFIX)) == []

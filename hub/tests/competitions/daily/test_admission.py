@@ -18,26 +18,24 @@ from sqlalchemy.orm import Session
 
 from cw.errors import Failure
 from cw_hub.accounts import audit
-from cw_hub.bots import verbs as bots
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.checks import health as bot_health
-from cw_hub.bots.checks import jobs
-from cw_hub.bots.checks.health import CheckTarget
-from cw_hub.bots.verbs import NewBot
-from cw_hub.bots.views import BotView
-from cw_hub.competitions.rated import entry
-from cw_hub.matches import claims, planning
+from cw_hub.bots import health
+from cw_hub.bots import jobs as bots_jobs
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.health import CheckTarget
+from cw_hub.bots.service import BotView, NewBot
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches import planning
+from cw_hub.matches import results as matches_results
+from cw_hub.matches.jobs import Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing.worker import Worker
 from cw_hub.operation import keys
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.site.processes.ticks import tick
+from cw_hub.site.processes import begin_site, tick
+from cw_hub.store.models import Bot, Match, User
 from cw_hub.store.sealing import Sealed, Sealer
-from cw_hub.store.tables import Bot, Match, User
 from hub.tests.broken_bots import BROKEN, SECRET, Broken, Exchange, careless, self_signed, serving
 from hub.tests.conftest import StillClock
 
@@ -60,8 +58,8 @@ def registered(resources: Resources, owner: int, address: str, name: str = "Swar
     """Register a bot whose secret is known to those of the tests."""
     new = NewBot("code-battle", name, address)
     with resources.database.writing() as session:
-        bot = bots.register(session, resources.clock, resources.sealer, owner, new).id
-        entry.enter(session, bot)
+        bot = bots_service.register(session, resources.clock, resources.sealer, owner, new).id
+        rated_service.enter(session, bot)
         row = session.get_one(Bot, bot)
         sealed = resources.sealer.seal(SECRET.encode(), f"{row.bot_id}.1")
         row.secret, row.key_id = sealed.data, sealed.key_id
@@ -70,7 +68,7 @@ def registered(resources: Resources, owner: int, address: str, name: str = "Swar
 
 def target_of(resources: Resources, bot: int) -> CheckTarget:
     with resources.database.reading() as session:
-        target = bot_health.check_target(session, bot)
+        target = health.check_target(session, bot)
     assert target is not None
     return target
 
@@ -82,7 +80,7 @@ def row_of(resources: Resources, bot: int) -> Bot:
 
 def own(resources: Resources) -> BotView:
     with resources.database.reading() as session:
-        bot = bot_views.find(session, None, "swarm")
+        bot = bots_service.find(session, None, "swarm")
     assert bot is not None
     return bot
 
@@ -92,7 +90,7 @@ def do(resources: Resources, verb: Callable[[Session], Any]) -> Any:
         return verb(session)
 
 
-def failed(steps: Sequence[jobs.Step]) -> tuple[str, str]:
+def failed(steps: Sequence[bots_jobs.Step]) -> tuple[str, str]:
     wrong = next(step for step in steps if not step["ok"])
     return wrong["step"], wrong["problem"]
 
@@ -114,10 +112,10 @@ def known(resources: Resources, address: str) -> CheckTarget:
     )
 
 
-def all_steps(resources: Resources, addresses: Sequence[str]) -> list[Sequence[jobs.Step]]:
+def all_steps(resources: Resources, addresses: Sequence[str]) -> list[Sequence[bots_jobs.Step]]:
     """Return the steps of a full check of each of some bots, in their order."""
     targets = [replace(known(resources, one), id=n) for n, one in enumerate(addresses)]
-    steps = {target.id: steps for target, steps in jobs.asked(resources, targets)}
+    steps = {target.id: steps for target, steps in bots_jobs.asked(resources, targets)}
     return [steps[target.id] for target in targets]
 
 
@@ -178,14 +176,14 @@ def test_three_failures_in_a_row_and_back(
     begin_site(resources)
     with serving(GOOD) as address:
         bot = registered(resources, owner, address)
-        jobs.sweep_bots(resources)
+        bots_jobs.sweep_bots(resources)
         assert row_of(resources, bot).status == "ACTIVE"
-        assert not do(resources, lambda session: bot_health.any_due(session, hub_clock))
+        assert not do(resources, lambda session: health.any_due(session, hub_clock))
         do(resources, lambda s: s.execute(update(Bot).values(endpoint="http://127.0.0.1:9")))
         reports = []
         for _ in range(4):
             hub_clock.advance(900)
-            jobs.sweep_bots(resources)
+            bots_jobs.sweep_bots(resources)
             row = row_of(resources, bot)
             reports.append((row.status, row.failures))
         assert reports == [("ACTIVE", 1), ("ACTIVE", 2), ("INACTIVE", 3), ("INACTIVE", 4)]
@@ -193,7 +191,7 @@ def test_three_failures_in_a_row_and_back(
         do(resources, lambda s: s.execute(update(Bot).values(endpoint=address)))
         hub_clock.advance(900)
         tick(resources)
-        jobs.sweep_bots(resources)
+        bots_jobs.sweep_bots(resources)
         row = row_of(resources, bot)
         assert (row.status, row.failures, row.failures_total) == ("ACTIVE", 0, 4)
         assert row.healthy_at == hub_clock()
@@ -212,7 +210,7 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
     every = timedelta(minutes=15)
     with ThreadPoolExecutor(4) as threads:
         sweeps = [
-            threads.submit(do, resources, lambda s: bot_health.take_due(s, hub_clock, every))
+            threads.submit(do, resources, lambda s: health.take_due(s, hub_clock, every))
             for _ in range(4)
         ]
         numbers = [one for sweep in sweeps for one in sweep.result()]
@@ -222,7 +220,7 @@ def test_a_sweep_takes_each_bot_once_and_writes_what_is_still_true(
         resources,
         lambda s: s.execute(update(Bot).where(Bot.id == late.id).values(secret_version=2)),
     )
-    assert not do(resources, lambda s: bot_health.note_health(s, hub_clock, late, ILL))
+    assert not do(resources, lambda s: health.note_health(s, hub_clock, late, ILL))
     assert row_of(resources, late.id).failures == 0
 
 
@@ -231,15 +229,15 @@ def test_one_of_twenty_rotations_wins_and_the_bot_is_checked_again(
 ) -> None:
     with serving(GOOD) as address:
         bot = registered(resources, owner, address)
-        jobs.check_bot(resources, bot)
+        bots_jobs.check_bot(resources, bot)
     before = own(resources)
     assert before.status == "ACTIVE"
 
     def rotate(_: int) -> str:
         try:
             clock, sealer = resources.clock, resources.sealer
-            return str(do(resources, lambda s: bots.rotate(s, clock, sealer, before)))
-        except bots.Busy:
+            return str(do(resources, lambda s: bots_service.rotate(s, clock, sealer, before)))
+        except bots_service.Busy:
             return ""
 
     with ThreadPoolExecutor(8) as threads:
@@ -253,22 +251,24 @@ def test_one_of_twenty_rotations_wins_and_the_bot_is_checked_again(
 def test_a_suspension_holds_until_it_is_lifted(resources: Resources, owner: int) -> None:
     bot = registered(resources, owner, "http://127.0.0.1:9")
     bot_id, clock = row_of(resources, bot).bot_id, resources.clock
-    do(resources, lambda s: bots.suspend(s, clock, bot_id, "floods us", "admin"))
+    do(resources, lambda s: bots_service.suspend(s, clock, bot_id, "floods us", "admin"))
     row = row_of(resources, bot)
     assert (row.status, row.reason) == ("SUSPENDED", "floods us")
     with resources.database.reading() as session:
-        assert bot_health.check_target(session, bot) is None
+        assert health.check_target(session, bot) is None
     for verb in (
-        lambda s: bots.suspend(s, clock, bot_id, "again", "admin"),
-        lambda s: bots.edit(s, clock, own(resources), "http://127.0.0.1:8", ""),
-        lambda s: bots.rotate(s, clock, resources.sealer, own(resources)),
+        lambda s: bots_service.suspend(s, clock, bot_id, "again", "admin"),
+        lambda s: bots_service.edit(s, clock, own(resources), "http://127.0.0.1:8", ""),
+        lambda s: bots_service.rotate(s, clock, resources.sealer, own(resources)),
     ):
-        with pytest.raises(bots.WrongStatus, match="The bot is SUSPENDED: it cannot do that"):
+        with pytest.raises(
+            bots_service.WrongStatus, match="The bot is SUSPENDED: it cannot do that"
+        ):
             do(resources, verb)
-    do(resources, lambda s: bots.restore(s, clock, bot_id, "admin"))
+    do(resources, lambda s: bots_service.restore(s, clock, bot_id, "admin"))
     assert row_of(resources, bot).status == "PENDING"
-    with pytest.raises(bots.WrongStatus):
-        do(resources, lambda s: bots.restore(s, clock, bot_id, "admin"))
+    with pytest.raises(bots_service.WrongStatus):
+        do(resources, lambda s: bots_service.restore(s, clock, bot_id, "admin"))
 
 
 def test_another_address_is_checked_again_and_another_description_is_not(
@@ -276,12 +276,14 @@ def test_another_address_is_checked_again_and_another_description_is_not(
 ) -> None:
     with serving(GOOD) as address:
         bot = registered(resources, owner, address)
-        jobs.check_bot(resources, bot)
+        bots_jobs.check_bot(resources, bot)
     clock = resources.clock
     same = own(resources)
-    assert not do(resources, lambda s: bots.edit(s, clock, same, same.endpoint, "swarms"))
+    assert not do(resources, lambda s: bots_service.edit(s, clock, same, same.endpoint, "swarms"))
     assert (own(resources).status, own(resources).description) == ("ACTIVE", "swarms")
-    assert do(resources, lambda s: bots.edit(s, clock, same, "http://127.0.0.1:9", "swarms"))
+    assert do(
+        resources, lambda s: bots_service.edit(s, clock, same, "http://127.0.0.1:9", "swarms")
+    )
     assert own(resources).status == "PENDING"
     assert do(resources, lambda s: s.scalar(select(Bot.protocol_ok))) is False
 
@@ -303,10 +305,10 @@ def test_a_bot_is_told_the_match_and_its_own_id(resources: Resources, owner: int
     with resources.database.reading() as session:
         played = session.get_one(Match, match)
     assert (played.state, played.attempt) == ("done", 2)
-    assert ids == {(claims.wire_id(played.match_id, 2), row_of(resources, bot).bot_id)}
-    assert claims.wire_id("m_7f3a9b2c", 1) == "m_7f3a9b2c"
+    assert ids == {(matches_results.wire_id(played.match_id, 2), row_of(resources, bot).bot_id)}
+    assert matches_results.wire_id("m_7f3a9b2c", 1) == "m_7f3a9b2c"
     digest = sha256(b"m_7f3a9b2c.2").hexdigest()[:8]
-    assert claims.wire_id("m_7f3a9b2c", 2) == f"m_{digest}"
+    assert matches_results.wire_id("m_7f3a9b2c", 2) == f"m_{digest}"
 
 
 OLD = "old:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from cw.errors import UsageError
-from cw.games.end_of_codes.answers import PASSED, TEXTS
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import bots as grader_bots
+from cw.games.end_of_codes.protocol import PASSED, TEXTS
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import bots as daily_bots
+from cw_hub.competitions.daily import service as daily_service
 from cw_hub.competitions.daily import standings as rankings
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.competitions.daily.history.behaviour import FINE
-from cw_hub.competitions.daily.readiness import probe_bot
+from cw_hub.competitions.daily.bots import probe_bot
+from cw_hub.competitions.daily.history import FINE
+from cw_hub.competitions.daily.service import GAME
 from cw_hub.operation.resources import Resources
 from hub.tests.conftest import StillClock
 from hub.tests.daily_hub import Hub
@@ -71,7 +71,7 @@ def test_a_game_that_is_due_while_one_is_open_is_called_off(
     hub: Hub, hub_clock: StillClock
 ) -> None:
     name = hub.begin()
-    with pytest.raises(daily.GameIsOpen, match=f"a game is open: {name}"):
+    with pytest.raises(daily_service.GameIsOpen, match=f"a game is open: {name}"):
         hub.begin()
     hub_clock.advance(3600)
     hub.tick()
@@ -80,20 +80,20 @@ def test_a_game_that_is_due_while_one_is_open_is_called_off(
 
 def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillClock) -> None:
     with hub.resources.database.writing() as session:
-        competition = competitions.named(session, GAME)
-        first, second = daily.upcoming(session, hub.clock, competition, 2)
-        assert daily.skip(session, hub.clock, hub.id) == first
-        assert daily.upcoming(session, hub.clock, competition, 1) == [second]
+        competition = competitions_service.named(session, GAME)
+        first, second = daily_service.upcoming(session, hub.clock, competition, 2)
+        assert daily_service.skip(session, hub.clock, hub.id) == first
+        assert daily_service.upcoming(session, hub.clock, competition, 1) == [second]
         assert rankings.upcoming(session, hub.clock, competition).next == second
     hub_clock.advance(3600)
     hub.tick()
     assert hub.outcomes() == [("void", "skipped")]
     with hub.resources.database.writing() as session:
-        competitions.set_state(session, hub.clock, hub.id, "paused")
+        competitions_service.set_state(session, hub.clock, hub.id, "paused")
     hub_clock.advance(86_400 + 60)
     hub.tick()
     with hub.resources.database.writing() as session:
-        competitions.set_state(session, hub.clock, hub.id, "running")
+        competitions_service.set_state(session, hub.clock, hub.id, "running")
     hub.tick()
     assert len(hub.games()) == 1
 
@@ -101,17 +101,19 @@ def test_a_skipped_due_time_and_a_pause_have_no_game(hub: Hub, hub_clock: StillC
 def test_what_does_not_run_is_not_paused_and_what_is_not_paused_does_not_go_on(hub: Hub) -> None:
     def changed(*, paused: bool) -> bool:
         with hub.resources.database.writing() as session:
-            return competitions.set_paused(session, hub.clock, hub.id, "root", paused=paused)
+            return competitions_service.set_paused(
+                session, hub.clock, hub.id, "root", paused=paused
+            )
 
     assert [changed(paused=paused) for paused in (False, True, True, False, False)] == [
         False, True, False, True, False,
     ]  # fmt: skip
     with hub.resources.database.writing() as session:
-        competitions.set_state(session, hub.clock, hub.id, "over")
+        competitions_service.set_state(session, hub.clock, hub.id, "over")
     assert not changed(paused=False)
     assert not changed(paused=True)
     with hub.resources.database.reading() as session:
-        assert competitions.named(session, GAME).state == "over"
+        assert competitions_service.named(session, GAME).state == "over"
 
 
 def intents(asked: Asked, *own: int, **wrong: Any) -> Answer:
@@ -126,7 +128,7 @@ def intents(asked: Asked, *own: int, **wrong: Any) -> Answer:
 )
 def test_settings_that_cannot_be_are_refused(values: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        daily.read_settings(values)
+        daily_service.read_settings(values)
 
 
 def test_a_game_of_four_is_ranked_and_who_breaks_is_told_why(hub: Hub, bots: Bots) -> None:
@@ -198,18 +200,18 @@ def test_who_passes_all_checks_is_asked_anew_after_a_change(hub: Hub, bots: Bots
     probe_bot(hub.resources, bot)
     assert hub.bot_of(user_id).standing == "passed"
     with hub.resources.database.writing() as session:
-        grader_bots.save(session, user_id, f"{bots.at('ann')}/moved", "urlencoded")
+        daily_bots.save(session, user_id, f"{bots.at('ann')}/moved", "urlencoded")
     assert hub.bot_of(user_id).standing == "not_probed"
 
 
 def test_a_probe_of_an_old_key_is_not_kept(hub: Hub) -> None:
     user_id, bot = hub.player("ann", "http://127.0.0.1:1")
     with hub.resources.database.reading() as session:
-        target = grader_bots.entrant_to_probe(session, bot)
+        target = daily_bots.entrant_to_probe(session, bot)
     assert target is not None
     probe_bot(hub.resources, bot)
     with hub.resources.database.writing() as session:
-        grader_bots.renew_key(session, hub.resources.sealer, user_id)
+        daily_bots.renew_key(session, hub.resources.sealer, user_id)
     assert hub.bot_of(user_id).standing == "not_probed"
 
 

@@ -14,18 +14,18 @@ from sqlalchemy import select
 from cw.games.registry import load_game
 from cw.replays.document import decode
 from cw.replays.verify import verify
-from cw_hub.clock import utc_now
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.matches import interruptions
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily.service import GAME
+from cw_hub.context import utc_now
+from cw_hub.matches import results
 from cw_hub.matches.replays import viewed_key
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
-from cw_hub.store.archives import file_at
+from cw_hub.operation.settings import read_settings
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Battle
+from cw_hub.store.models import Battle
+from cw_hub.store.objects import file_at
 from hub.tests import patience
 from hub.tests.campaign import HASTY, KILLS, Role, on_services, roles, wait_until
 from hub.tests.conftest import StillClock
@@ -137,7 +137,7 @@ def play_on_services(folder: Path, bots: Bots, strokes: int) -> None:
                 def strike() -> None:
                     worker.kill()
                     with hub.resources.database.writing() as session:
-                        assert interruptions.reap_all(session, hub.clock) == 1
+                        assert results.reap_all(session, hub.clock) == 1
                     worker.start()
 
                 cut_off(hub, bots, strokes, strike)
@@ -188,9 +188,9 @@ def test_five_processes_that_tick_at_once_make_one_game_a_day(tmp_path: Path) ->
 
 def since(hub: Hub, ago: timedelta, due: datetime) -> None:
     """Let the competition have been running for a while, with a due time at this time of day."""
-    values = {competitions.SINCE: (utc_now() - ago).isoformat(), "time": f"{due:%H:%M}"}
+    values = {competitions_service.SINCE: (utc_now() - ago).isoformat(), "time": f"{due:%H:%M}"}
     with hub.resources.database.writing() as session:
-        competitions.set_values(session, hub.clock, hub.id, values)
+        competitions_service.set_values(session, hub.clock, hub.id, values)
 
 
 @pytest.mark.thorough

@@ -5,18 +5,18 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from cw import kits
-from cw_hub.bots.checks import health as bot_health
-from cw_hub.bots.verbs import CHECK
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.daily import verbs as daily
-from cw_hub.competitions.daily.entrants import GAME
-from cw_hub.competitions.daily.history import behaviour
-from cw_hub.matches import sending
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.bots import health
+from cw_hub.bots.service import CHECK
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.daily import history
+from cw_hub.competitions.daily import service as daily_service
+from cw_hub.competitions.daily.service import GAME
+from cw_hub.matches import planning
+from cw_hub.matches.jobs import Worker
 from cw_hub.players import packages
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
-from cw_hub.store.tables import Match, MatchParticipant
+from cw_hub.site.processes import jobs_of
+from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.served_bots import serving_bots
 from hub.tests.sites import Site, Visitor, words_of
@@ -54,9 +54,9 @@ SMALL = {"M": 2, "MAX_HP": 2, "max_rounds": 6}
 def begin(site: Site) -> int:
     """Let the daily competition run; return its id."""
     with site.resources.database.writing() as session:
-        daily.begin_site(session, site.clock)
-        competition = competitions.named(session, GAME)
-        competitions.set_values(session, site.clock, competition.id, {"options": SMALL})
+        daily_service.begin_site(session, site.clock)
+        competition = competitions_service.named(session, GAME)
+        competitions_service.set_values(session, site.clock, competition.id, {"options": SMALL})
         return competition.id
 
 
@@ -66,8 +66,8 @@ def pass_check(site: Site) -> None:
     while site.queue.jobs:
         job, (bot, *_), _ = site.queue.jobs.pop(0)
         with site.resources.database.writing() as session:
-            target = bot_health.check_target(session, int(bot)) if job == CHECK else None
-            assert target is None or bot_health.note_check(session, site.clock, target, fine)
+            target = health.check_target(session, int(bot)) if job == CHECK else None
+            assert target is None or health.note_check(session, site.clock, target, fine)
 
 
 def upload(visitor: Visitor, files: dict[str, bytes], path: str, on: str) -> None:
@@ -83,9 +83,9 @@ def upload(visitor: Visitor, files: dict[str, bytes], path: str, on: str) -> Non
 def play(site: Site, competition: int) -> dict[str, MatchParticipant]:
     """Play a daily game; return those who took part, by name."""
     with site.resources.database.writing() as session:
-        daily.begin(session, site.clock, competition)
+        daily_service.begin(session, site.clock, competition)
         match = session.scalars(select(Match.id).order_by(Match.id.desc()).limit(1)).one()
-        assert sending.of_programs(session, [match]) == {match}
+        assert planning.of_programs(session, [match]) == {match}
     Worker("me", 1, KINDS).play(site.resources, match)
     with site.resources.database.reading() as session:
         rows = session.scalars(
@@ -155,7 +155,7 @@ def test_a_program_that_falls_is_told_so_and_one_that_fails_its_check_does_not_p
         seats = play(site, competition)
     assert "exit code 7" in seats["ann"].faults[0]["text"]
     # The system may close the connection of a program that has ended a moment before its port.
-    ways = (behaviour.WORDS["could_not_connect"], behaviour.WORDS["broken_reply"])
+    ways = (history.WORDS["could_not_connect"], history.WORDS["broken_reply"])
     page = words_of(ann.open(PAGE))
     assert any(f"Your bot {way} in round 2" in page for way in ways), page
 

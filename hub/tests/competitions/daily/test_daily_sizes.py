@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 from sqlalchemy import event, select
 
-from cw_hub.accounts.access import tickets
+from cw_hub.accounts import tickets
 from cw_hub.competitions.daily import standings as rankings
 from cw_hub.competitions.daily.pages import options_of, row_of
 from cw_hub.matches.pages import viewer_of
 from cw_hub.pages.polls import Tags
-from cw_hub.store.tables import Bot, Match, MatchParticipant, User
+from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.bench import daily_history
 from hub.tests.sites import Site, Visitor, words_of
 

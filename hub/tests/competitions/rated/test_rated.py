@@ -12,21 +12,19 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import func, select, update
 
-from cw_hub.bots import verbs as bots
+from cw_hub.bots import service as bots_service
 from cw_hub.cli import hub
-from cw_hub.competitions.rated import entry, pairing, proof, ratings
-from cw_hub.competitions.rated import verbs as rated
-from cw_hub.matches import claims, planning
-from cw_hub.matches.claims import Claim
-from cw_hub.matches.playing.worker import Worker
-from cw_hub.matches.results import BattleResult
-from cw_hub.operation import upkeep
+from cw_hub.competitions.rated import pairing, ratings
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches import planning, results
+from cw_hub.matches.jobs import Worker
+from cw_hub.matches.results import BattleResult, Claim
+from cw_hub.operation import maintenance
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.site.processes.ticks import tick
-from cw_hub.store.tables import (
+from cw_hub.site.processes import begin_site, tick
+from cw_hub.store.models import (
     Bot,
     Competition,
     Map,
@@ -60,7 +58,7 @@ class Arena:
 
     def see_worker(self, slots: int) -> None:
         with self.resources.database.writing() as session:
-            upkeep.see_worker(session, self.clock, f"worker-{slots}", "1", slots)
+            maintenance.see_worker(session, self.clock, f"worker-{slots}", "1", slots)
 
     def add_people(self, number: int) -> None:
         """Add people, each with a bot that needs no service."""
@@ -70,10 +68,10 @@ class Arena:
                 user = User(username=name, username_key=name, created_at=self.clock())
                 session.add(user)
                 session.flush()
-                bot = bots.add_builtin(
+                bot = bots_service.add_builtin(
                     session, self.clock, user.id, "code-battle", f"bot-{one}", "random"
                 )
-                entry.enter(session, bot)
+                rated_service.enter(session, bot)
 
     def plan(self) -> int:
         with self.resources.database.writing() as session:
@@ -103,7 +101,7 @@ class Arena:
     def claim(self, match: int) -> Claim:
         """Let a worker take a match."""
         with self.resources.database.writing() as session:
-            claim = claims.claim(session, self.clock, match, "worker", LEASE)
+            claim = results.claim(session, self.clock, match, "worker", LEASE)
         assert claim is not None
         return claim
 
@@ -123,10 +121,10 @@ class Arena:
                 self.end(match, rng)
                 number -= 1
 
-    def differences(self) -> list[proof.Difference]:
+    def differences(self) -> list[rated_service.Difference]:
         with self.resources.database.reading() as session:
-            (competition,) = rated.rated_competitions(session)
-            return list(proof.verify(session, competition.id))
+            (competition,) = rated_service.rated_competitions(session)
+            return list(rated_service.verify(session, competition.id))
 
     def scalar(self, query: object) -> object:
         with self.resources.database.reading() as session:
@@ -218,7 +216,7 @@ def test_a_match_without_its_bot_is_called_off_and_lets_the_others_go(arena: Are
 
 def test_a_bot_that_plays_already_leaves_its_match_unmade(arena: Arena) -> None:
     with arena.resources.database.writing() as session:
-        (competition,) = rated.rated_competitions(session)
+        (competition,) = rated_service.rated_competitions(session)
         table = pairing.Eligible.of(session, arena.clock, competition)
         first_rows = sorted(row for row, _ in table.rows.values())[:5]
         for bot in first_rows:

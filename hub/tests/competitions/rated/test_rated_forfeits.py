@@ -10,16 +10,15 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from cw.league.matchmaking import CRASH_REST, CRASHES
-from cw_hub.bots import verbs as bots
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.checks import health
-from cw_hub.bots.seats import ClaimedSeat
-from cw_hub.competitions.rated import entry
-from cw_hub.matches import claims, interruptions
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.bots import health
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.addresses import ClaimedSeat
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.matches import results
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Bot, Map, Match, MatchParticipant, Rating, User
+from cw_hub.store.models import Bot, Map, Match, MatchParticipant, Rating, User
 from hub.tests.competitions.rated.test_rated import LEASE, Arena
 from hub.tests.conftest import StillClock
 
@@ -37,9 +36,9 @@ class Owner:
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
         user = self.do(self.join)
-        new, sealer = bots.NewBot("code-battle", "Swarm", FIRST), arena.resources.sealer
-        self.bot = self.do(lambda s: bots.register(s, arena.clock, sealer, user, new)).id
-        self.do(lambda s: entry.enter(s, self.bot))
+        new, sealer = bots_service.NewBot("code-battle", "Swarm", FIRST), arena.resources.sealer
+        self.bot = self.do(lambda s: bots_service.register(s, arena.clock, sealer, user, new)).id
+        self.do(lambda s: rated_service.enter(s, self.bot))
         self.heal()
 
     def do(self, verb: Callable[[Session], T]) -> T:
@@ -61,9 +60,9 @@ class Owner:
         self.change(status="ACTIVE", healthy_at=self.arena.clock(), protocol_ok=True, failures=0)
 
     def edit(self, endpoint: str) -> None:
-        view = self.do(lambda s: bot_views.find(s, "code-battle", "Swarm"))
+        view = self.do(lambda s: bots_service.find(s, "code-battle", "Swarm"))
         assert view is not None
-        self.do(lambda s: bots.edit(s, self.arena.clock, view, endpoint, ""))
+        self.do(lambda s: bots_service.edit(s, self.arena.clock, view, endpoint, ""))
 
     def fail_check(self) -> None:
         target = self.do(lambda s: health.check_target(s, self.bot))
@@ -79,7 +78,7 @@ class Owner:
             self.fail_check()
 
     def retire(self) -> None:
-        assert self.do(lambda s: bots.retire(s, self.arena.clock, self.bot, "ann"))
+        assert self.do(lambda s: bots_service.retire(s, self.arena.clock, self.bot, "ann"))
 
     def planned(self) -> int:
         """Let a match of the bot be planned; return its id."""
@@ -93,7 +92,7 @@ class Owner:
 
     def seat(self, match: int) -> ClaimedSeat:
         """Return the seat of the bot in a match, as a worker finds it."""
-        seats = self.do(lambda s: claims.claimed_seats(s, match))
+        seats = self.do(lambda s: results.claimed_seats(s, match))
         return next(seat for seat in seats if seat.name == "Swarm")
 
     def row(self, match: int) -> Match:
@@ -152,10 +151,10 @@ def test_a_planned_match_is_played_at_the_address_that_the_bot_had(ann: Owner) -
     ann.heal()
     ann.edit(f"{SECOND}/and/third")
     assert ann.seat(match).spec == FIRST
-    lease = ann.do(lambda s: claims.claim(s, ann.arena.clock, match, "gone", LEASE))
+    lease = ann.do(lambda s: results.claim(s, ann.arena.clock, match, "gone", LEASE))
     assert lease is not None
-    ann.do(lambda s: interruptions.interrupt(s, lease, "its worker was stopped"))
-    ann.do(interruptions.requeue)
+    ann.do(lambda s: results.interrupt(s, lease, "its worker was stopped"))
+    ann.do(results.requeue)
     assert ann.seat(match).spec == FIRST
     ann.play(match)
     with_endpoints = select(MatchParticipant).where(MatchParticipant.endpoint.is_not(None))
@@ -194,7 +193,7 @@ def test_a_bot_that_was_lost_three_times_on_purpose_rests(ann: Owner) -> None:
 def test_a_suspension_by_the_site_costs_nobody_a_match(ann: Owner) -> None:
     match = ann.planned()
     bot_id = ann.do(lambda s: s.get_one(Bot, ann.bot)).bot_id
-    ann.do(lambda s: bots.suspend(s, ann.arena.clock, bot_id, "floods us", "root"))
+    ann.do(lambda s: bots_service.suspend(s, ann.arena.clock, bot_id, "floods us", "root"))
     ann.arena.plan()
     assert ann.row(match).state == "void"
     assert ann.standing().mu == 1500

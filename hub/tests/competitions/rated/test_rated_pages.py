@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import select, update
 
 from cw_hub.matches import listings, lookup
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.matches.jobs import Worker
 from cw_hub.operation.resources import Resources
 from cw_hub.pages.polls import FRESH, Tags
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Bot, Match, MatchParticipant, User
+from cw_hub.store.models import Bot, Match, MatchParticipant, User
 from hub.tests.bots.test_player_bots import NOBODY, register
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import StillClock

@@ -8,18 +8,22 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from cw_hub.competitions import verbs as competitions
-from cw_hub.competitions.rated import pairing, proof
-from cw_hub.competitions.rated import standings as leaderboard
-from cw_hub.competitions.rated import verbs as rated
-from cw_hub.competitions.rated.bots import bot_matches, bot_standings
-from cw_hub.competitions.rated.standings import SORTS, LeaderboardPage, Row, SortKey, Wanted
-from cw_hub.competitions.rated.win_counts import WinCounts
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.rated import bot_standings, pairing, standings
+from cw_hub.competitions.rated import service as rated_service
+from cw_hub.competitions.rated.standings import (
+    SORTS,
+    LeaderboardPage,
+    Row,
+    SortKey,
+    Wanted,
+    WinCounts,
+)
 from cw_hub.matches import listings, lookup
-from cw_hub.operation import upkeep
+from cw_hub.operation import maintenance
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.begin import begin_site
-from cw_hub.store.tables import Bot, Match, MatchParticipant, Rating
+from cw_hub.site.processes import begin_site
+from cw_hub.store.models import Bot, Match, MatchParticipant, Rating
 from hub.bench import rated_history
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.pages.test_polls import statements
@@ -55,7 +59,7 @@ def test_pages_and_ticks_ask_as_much_for_a_thousand_bots_as_for_ten(site: Site, 
     assert asked["/bot/bot-0"] == asked["/bot/bot-3"] == 8
     assert asked == dict(zip(PATHS, (7, 8, 8, 3, 3), strict=True))
     with statements(site) as seen, site.resources.database.writing() as session:
-        upkeep.see_worker(session, site.clock, "worker", "1", 1)
+        maintenance.see_worker(session, site.clock, "worker", "1", 1)
         assert pairing.plan(session, site.clock) == 2
     assert len([one for one in seen if not one.startswith("BEGIN")]) == 38
 
@@ -64,8 +68,8 @@ def test_pages_and_ticks_ask_as_much_for_a_thousand_bots_as_for_ten(site: Site, 
 def test_a_history_written_at_once_is_one_that_was_played(site: Site) -> None:
     history(site, 30, 100)
     with site.resources.database.reading() as session:
-        (competition,) = rated.rated_competitions(session)
-        findings = list(proof.verify(session, competition.id))
+        (competition,) = rated_service.rated_competitions(session)
+        findings = list(rated_service.verify(session, competition.id))
         # Its ratings are invented; what is counted is right.
         assert {one.what for one in findings} <= {
             "mu", "phi", "sigma", "crash_streak", "last_match_at", "pair_rank"
@@ -78,7 +82,7 @@ def test_a_history_written_at_once_is_one_that_was_played(site: Site) -> None:
 def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> None:
     history(site, 230)
     with site.resources.database.writing() as session:
-        (competition,) = rated.rated_competitions(session)
+        (competition,) = rated_service.rated_competitions(session)
         for row in session.query(Rating).where(Rating.last_match_at.is_not(None)):
             row.mu = 1500.0 + row.bot_id // 7 % 20
         retired = session.query(Bot).filter_by(name="bot-8").one()
@@ -86,17 +90,20 @@ def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> 
         unsure = session.query(Bot.id).filter_by(name="bot-9").one()[0]
         now = site.clock()
     with site.resources.database.reading() as session:
-        ranks = leaderboard.ranked(competition.id).subquery()
+        ranks = standings.ranked(competition.id).subquery()
         ordered = (
             select(Bot.name, ranks.c.rank)
             .join(ranks, ranks.c.bot_id == Bot.id)
             .order_by(ranks.c.rank, Bot.bot_id)
         )
         expected = [(name, rank) for name, rank in session.execute(ordered)]
-        counts, facts = WinCounts(), competitions.facts_of(rated.rated_competitions(session)[0])
+        counts, facts = (
+            WinCounts(),
+            competitions_service.facts_of(rated_service.rated_competitions(session)[0]),
+        )
 
         def read(wanted: Wanted) -> LeaderboardPage:
-            return leaderboard.board(session, counts, facts, wanted, now)
+            return standings.board(session, counts, facts, wanted, now)
 
         ranking = []
         for page in (1, 2, 3):
@@ -110,7 +117,7 @@ def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> 
             chosen = [read(Wanted(days=30, sort=sort, page=page)).rows for page in (1, 2)]
             rows = [row for part in chosen for row in part]
             assert {(row.name, row.rank) for row in rows} <= set(expected)
-            assert len({row.name for row in rows}) == len(rows) > leaderboard.PER_PAGE
+            assert len({row.name for row in rows}) == len(rows) > standings.PER_PAGE
             assert rows == sorted(rows, key=ORDERS[sort])
         standing = bot_standings.standing(session, competition.id, unsure)
         assert standing is not None
@@ -124,7 +131,7 @@ def test_each_page_of_the_leaderboard_has_the_ranks_of_the_whole(site: Site) -> 
 def test_opponents_are_read_part_by_part(site: Site) -> None:
     history(site, 150, 6000)
     with site.resources.database.reading() as session:
-        (competition,) = rated.rated_competitions(session)
+        (competition,) = rated_service.rated_competitions(session)
         bot = session.query(Bot.id).filter_by(name="bot-0").one()[0]
         met = bot_standings.opponents(session, competition.id, bot, most=1000)
         parts = [
@@ -148,9 +155,9 @@ def test_opponents_are_read_part_by_part(site: Site) -> None:
 def test_the_rating_before_a_match_is_that_after_the_last_one(site: Site) -> None:
     history(site, 12, 300)
     with site.resources.database.reading() as session:
-        (competition,) = rated.rated_competitions(session)
+        (competition,) = rated_service.rated_competitions(session)
         bot = session.query(Bot.id).filter_by(name="bot-2").one()[0]
-        views = bot_matches.rated_matches_of(session, KINDS, competition.id, bot)
+        views = bot_standings.rated_matches_of(session, KINDS, competition.id, bot)
         rows = session.execute(
             select(Match.match_id, MatchParticipant.mu - 2 * MatchParticipant.phi)
             .join(Match, Match.id == MatchParticipant.match_id)

@@ -8,13 +8,13 @@ from random import Random
 import pytest
 from sqlalchemy import select, update
 
-from cw.league.statistics.glicko2 import SCALE, Rating, pair_ranks, rate
-from cw_hub.competitions.rated.explanations.reasons import RatingChange, change_of_bot, changes_of
+from cw.league.glicko2 import SCALE, Rating, pair_ranks, rate
+from cw_hub.competitions.rated.ratings import RatingChange, change_of_bot, changes_of
 from cw_hub.matches import lookup
-from cw_hub.matches.views import MatchView
+from cw_hub.matches.match_types import MatchView
 from cw_hub.operation.resources import Resources
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Match, MatchParticipant
+from cw_hub.store.models import Match, MatchParticipant
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.conftest import StillClock
 from hub.tests.sites import Site, words_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from cw_hub.competitions.rated.explanations.recent import Beside, HouseBot, Recent, recent_in
+from cw_hub.competitions.rated.standings import Beside, HouseBot, Recent, recent_in
 
 
 def seat(rank: int, mu: float, winners: int = 1) -> SimpleNamespace:

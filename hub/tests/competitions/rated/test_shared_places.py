@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from sqlalchemy import select
 
-from cw_hub.competitions.rated.explanations.reasons import changes_of
-from cw_hub.matches.views import MatchView
+from cw_hub.competitions.rated.ratings import changes_of
+from cw_hub.matches.match_types import MatchView
 from cw_hub.players.messages import SlotResult
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests.competitions.rated.test_rated import Arena
 from hub.tests.competitions.rated.test_rated_pages import give_bot
 from hub.tests.competitions.rated.test_rating_changes import played_views

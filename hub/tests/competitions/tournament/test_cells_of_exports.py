@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cw_hub.competitions.tournament.host import export
+from cw_hub.competitions.tournament import export
 from tests.documents.formulas import COLUMNS, SEPARATORS, formulas, rows_of_names
 
 

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import pytest
 from sqlalchemy import select
 
-from cw.league.ladder.points import POINTS
-from cw_hub.competitions.tournament.host import rounds as host_rounds
-from cw_hub.store.tables import Battle, Match
+from cw.league.ladder import POINTS
+from cw_hub.competitions.tournament import host_rounds
+from cw_hub.store.models import Battle, Match
 from hub.tests.conftest import ON_POSTGRESQL, StillClock
 from hub.tests.ladder_hub import Tournament, totals_by_replays
 from hub.tests.sites import Site

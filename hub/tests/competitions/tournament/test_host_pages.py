@@ -13,16 +13,19 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import select
 
-from cw.documents.toml import parse_toml
-from cw_hub.bots.checks import health as bot_health
-from cw_hub.competitions.tournament.config import LARGEST_FILE, read_config
-from cw_hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
+from cw.documents import parse_toml
+from cw_hub.bots import health
+from cw_hub.competitions.tournament import progress, team_bots
+from cw_hub.competitions.tournament.creation import (
+    LARGEST_FILE,
+    NewTournament,
+    TournamentConfig,
+    create,
+    read_config,
+)
 from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.rounds import progress
-from cw_hub.competitions.tournament.teams import bot_setup
-from cw_hub.competitions.tournament.teams import bots as team_bots
-from cw_hub.competitions.tournament.teams.enrolment import NewTeam
-from cw_hub.store.tables import Audit, Bot, Competition, Entry, Event, Group, Match, Team, Ticket
+from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.store.models import Audit, Bot, Competition, Entry, Event, Group, Match, Team, Ticket
 from hub.tests.conftest import StillClock
 from hub.tests.program import make_admin
 from hub.tests.sites import Site, Visitor, words_of
@@ -163,7 +166,7 @@ def test_what_is_done_to_teams(site: Site, host: Visitor, new: NewTournament) ->
     for wrong in ("javascript:x", "http://u:p@h/", "http://h/" + "x" * 500, "builtin:nobody", ""):
         assert post(host, "set-bot", team=ids(new, 0), bot=wrong)[0] == 422
     with site.resources.database.reading() as session:
-        assert bot_health.any_due(session, site.clock)
+        assert health.any_due(session, site.clock)
     assert post(host, "machine", team=ids(new, 0), machine="10.1.2.3")[0] == 303
     assert post(host, "disqualify", team=ids(new, 1))[1].count("Please give a reason") == 1
     assert post(host, "disqualify", team=ids(new, 1), reason="Cheated")[0] == 303
@@ -244,16 +247,16 @@ def test_a_team_is_told_where_its_secret_is(site: Site, host: Visitor) -> None:
         (team,) = create(session, site.clock, config).teams
     values = {"csrf_token": host.token(HOST), "team": str(team), "bot": "http://127.0.0.1:3001"}
     assert host.send_form("/t/t2/host/set-bot", values).status_code == 303
-    assert bot_setup.WHERE_SECRET in words_of(host.open("/t/t2/host/teams"))
+    assert team_bots.WHERE_SECRET in words_of(host.open("/t/t2/host/teams"))
     with site.resources.database.writing() as session:
         own = team_bots.find(session, team)
         assert own is not None
         assert own.lacks_secret
         sealer, url = site.resources.sealer, "http://127.0.0.1:3001"
-        assert bot_setup.set_url(session, site.clock, sealer, own, url) is not None
-        assert bot_setup.set_url(session, site.clock, sealer, own, url) is None
+        assert team_bots.set_url(session, site.clock, sealer, own, url) is not None
+        assert team_bots.set_url(session, site.clock, sealer, own, url) is None
     host.send_form("/t/t2/host/set-bot", values)
-    assert bot_setup.WHERE_SECRET not in words_of(host.open("/t/t2/host/teams"))
+    assert team_bots.WHERE_SECRET not in words_of(host.open("/t/t2/host/teams"))
 
 
 def test_a_removal_can_be_undone_for_an_hour(site: Site, host: Visitor, new: NewTournament) -> None:

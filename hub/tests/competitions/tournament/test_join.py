@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import requests
 
-from cw_hub.accounts.access import cards, tickets
-from cw_hub.accounts.access.cards import (
+from cw_hub.accounts import cards, tickets
+from cw_hub.accounts.cards import (
     HOST_LIFETIME,
     UNKNOWN_CARD,
     WRONG_LENGTH,
@@ -14,7 +14,7 @@ from cw_hub.accounts.access.cards import (
     enter_by_card,
 )
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Ticket
+from cw_hub.store.models import Ticket
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.ladder_rows import Rows, duel
 from hub.tests.sites import Site, Visitor, words_of

@@ -6,7 +6,7 @@ import re
 
 from sqlalchemy import update
 
-from cw_hub.store.tables import Competition, Entry, Group, Match, Round, RoundScore, Team
+from cw_hub.store.models import Competition, Entry, Group, Match, Round, RoundScore, Team
 from hub.tests.competitions.tournament.ladder_pages import (
     LEVEL,
     first_round,

@@ -7,9 +7,9 @@ import re
 import pytest
 from sqlalchemy import update
 
-from cw_hub.competitions.tournament.pages.ladder_view import install
+from cw_hub.competitions.tournament.ladder import install
 from cw_hub.pages.polls import Tags
-from cw_hub.store.tables import RoundScore
+from cw_hub.store.models import RoundScore
 from hub.tests.competitions.tournament.ladder_pages import first_round, page
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_rows import Rows

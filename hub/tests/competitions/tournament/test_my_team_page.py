@@ -12,17 +12,16 @@ import requests
 
 from cw import kits
 from cw.errors import UsageError
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.versions.verbs import NO_VERSION
-from cw_hub.competitions.tournament.teams import assigned_bots, bot_setup, machines
-from cw_hub.competitions.tournament.teams import bots as team_bots
-from cw_hub.competitions.tournament.teams.bots import TeamBot
-from cw_hub.matches.playing.worker import Worker
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.versions import NO_VERSION
+from cw_hub.competitions.tournament import team_bots, teams
+from cw_hub.competitions.tournament.team_bots import TeamBot
+from cw_hub.matches.jobs import Worker
 from cw_hub.players import packages
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.jobs import jobs_of
+from cw_hub.site.processes import jobs_of
+from cw_hub.store.models import Audit, Bot, Team
 from cw_hub.store.sealing import Sealed
-from cw_hub.store.tables import Audit, Bot, Team
 from hub.tests.bots.test_player_bots import served
 from hub.tests.competitions.tournament.test_team_bots import BOT, KEY, zipped
 from hub.tests.competitions.tournament.test_tournament_roles import OF_TEAM
@@ -111,7 +110,7 @@ def test_a_team_sets_up_a_service_checks_it_and_practises(site: Site) -> None:
     rows = tournament(site)
     alpha = joined(site)
     assert "You have not set up your bot yet." in words_of(alpha.open(PAGE))
-    for typed, message in (("", assigned_bots.NO_URL), ("javascript:x", assigned_bots.INVALID_URL)):
+    for typed, message in (("", team_bots.NO_URL), ("javascript:x", team_bots.INVALID_URL)):
         answer = alpha.fill(f"{PAGE}/bot", on=PAGE, endpoint=typed)
         assert answer.status_code == 422
         assert message in words_of(answer)
@@ -160,7 +159,7 @@ def test_a_team_that_has_lost_its_secret_is_given_another(site: Site, game: str,
         session.get_one(Bot, rows.bots["Alpha"]).kind = "url"
     alpha = joined(site)
     refused = alpha.fill(f"{PAGE}/rotate", on=PAGE)
-    assert (refused.status_code, bot_setup.NO_SECRET in words_of(refused)) == (409, True)
+    assert (refused.status_code, team_bots.NO_SECRET in words_of(refused)) == (409, True)
     assert "Rotate" not in words_of(alpha.open(PAGE))
     first = alpha.fill(f"{PAGE}/bot", on=PAGE, endpoint="http://127.0.0.1:9")
     old = secret_of(site, rows)
@@ -173,7 +172,7 @@ def test_a_team_that_has_lost_its_secret_is_given_another(site: Site, game: str,
     assert word in words_of(second)
     assert new in second.text
     assert second.headers["Cache-Control"] == "no-store"
-    assert [job for job, *_ in site.queue.jobs] == [bots.CHECK]
+    assert [job for job, *_ in site.queue.jobs] == [bots_service.CHECK]
     assert new not in alpha.open(PAGE).text
     assert bot_of(site, rows).health == "waiting"
 
@@ -182,12 +181,12 @@ def test_of_two_who_rotate_at_once_one_is_refused(site: Site) -> None:
     rows = tournament(site, "code-battle")
     own, resources = bot_of(site, rows), site.resources
     with resources.database.writing() as session:
-        bot_setup.set_url(session, site.clock, resources.sealer, own, "http://127.0.0.1:9")
+        team_bots.set_url(session, site.clock, resources.sealer, own, "http://127.0.0.1:9")
     bot = bot_of(site, rows)
     with resources.database.writing() as session:
-        secret = bot_setup.rotate(session, site.clock, resources.sealer, bot)
+        secret = team_bots.rotate(session, site.clock, resources.sealer, bot)
     with resources.database.writing() as session, pytest.raises(UsageError, match="meanwhile"):
-        bot_setup.rotate(session, site.clock, resources.sealer, bot)
+        team_bots.rotate(session, site.clock, resources.sealer, bot)
     assert secret_of(site, rows) == secret
 
 
@@ -226,7 +225,7 @@ def test_an_ssh_key_is_kept_and_a_private_one_is_not_sent_back(site: Site) -> No
     private = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n"
     answer = alpha.fill(f"{PAGE}/ssh-key", on=PAGE, key=private)
     assert answer.status_code == 422
-    assert machines.PRIVATE_KEY in words_of(answer)
+    assert teams.PRIVATE_KEY in words_of(answer)
     assert "b3BlbnNzaC1rZXk" not in answer.text
     assert alpha.fill(f"{PAGE}/ssh-key", on=PAGE, key=KEY).status_code == 303
     page = alpha.open(PAGE)

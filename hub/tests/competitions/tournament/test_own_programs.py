@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 
 from cw import kits
-from cw_hub.bots import builds
-from cw_hub.bots import views as bot_views
-from cw_hub.bots.checks import health as bot_health
+from cw_hub.bots import health, programs
+from cw_hub.bots import service as bots_service
 from cw_hub.bots.programs import NO_PROGRAMS, object_key
-from cw_hub.bots.verbs import CHECK
-from cw_hub.competitions.tournament.teams import bots as team_bots
-from cw_hub.competitions.tournament.teams.bots import TeamBot
-from cw_hub.competitions.tournament.teams.own_programs import LOG_IN, NO_PROGRAM
+from cw_hub.bots.service import CHECK
+from cw_hub.competitions.tournament import team_bots
+from cw_hub.competitions.tournament.team_bots import LOG_IN, NO_PROGRAM, TeamBot
 from cw_hub.players import packages
 from hub.tests.competitions.tournament.test_my_team_page import PAGE, joined, tournament
 from hub.tests.conftest import ON_SQLITE
@@ -36,9 +34,9 @@ def pass_checks(site: Site, *, passes: bool = True) -> None:
         job, (bot, *_), _ = site.queue.jobs.pop(0)
         if job == CHECK:
             with site.resources.database.writing() as session:
-                target = bot_health.check_target(session, int(bot))
+                target = health.check_target(session, int(bot))
                 assert target is not None
-                bot_health.note_check(session, site.clock, target, steps)
+                health.note_check(session, site.clock, target, steps)
 
 
 class Lender:
@@ -60,7 +58,7 @@ class Lender:
         assert browser.send_form("/bots/new/program", form, files=files).status_code == 303
         pass_checks(self.site, passes=passes)
         with self.site.resources.database.reading() as session:
-            bot = bot_views.find(session, "paint", name)
+            bot = bots_service.find(session, "paint", name)
         assert bot is not None
         return bot.bot_id
 
@@ -87,7 +85,7 @@ def test_a_member_lets_a_copy_of_an_own_bot_play_for_the_team(lender: Lender) ->
     assert "write one in the browser" in words_of(lender.browser.open(PAGE))
     painter = lender.registers("Painter")
     (source,) = objects.keys("bots/")
-    objects.put_new(source + builds.SUFFIX, b"built")
+    objects.put_new(source + programs.SUFFIX, b"built")
     assert "Painter, version 1, Python" in words_of(lender.browser.open(PAGE))
 
     code, page = lender.chooses(painter)
@@ -98,7 +96,7 @@ def test_a_member_lets_a_copy_of_an_own_bot_play_for_the_team(lender: Lender) ->
     assert lender.of_team().version == 1
     assert [job for job, *_ in lender.site.queue.jobs] == [CHECK]
     target = object_key(lender.of_team().bot_id, version.sha256)
-    assert (objects.get(target), objects.get(target + builds.SUFFIX)) == (KIT, b"built")
+    assert (objects.get(target), objects.get(target + programs.SUFFIX)) == (KIT, b"built")
     assert lender.browser.open(f"{PAGE}/version/1.zip").content == KIT
 
     # What happens to the bot of the person does not reach the team.

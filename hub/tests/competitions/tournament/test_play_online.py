@@ -21,9 +21,9 @@ from cw.games.registry import load_game
 from cw.replays.document import decode
 from cw.replays.verify import verify
 from cw_hub.bots.programs import NO_PROGRAMS
-from cw_hub.competitions.tournament.teams.bots import NO_BOT
-from cw_hub.competitions.tournament.teams.online import ELSEWHERE, INVITATION, NO_WALLS
-from cw_hub.store.tables import Bot, Competition, Match
+from cw_hub.competitions.tournament.team_bots import NO_BOT
+from cw_hub.competitions.tournament.team_pages import ELSEWHERE, INVITATION, NO_WALLS
+from cw_hub.store.models import Bot, Competition, Match
 from hub.tests.bots.test_player_bots import served
 from hub.tests.bots.test_uploaded_programs import CLIENT
 from hub.tests.competitions.tournament.test_my_team_page import PAGE, joined, send_file, tournament

@@ -6,7 +6,7 @@ import re
 
 from sqlalchemy import update
 
-from cw_hub.store.tables import Competition
+from cw_hub.store.models import Competition
 from hub.tests.competitions.tournament.ladder_pages import WON, first_round
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_rows import HEXAGON_3, Rows

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw_hub.competitions.tournament.teams import assigned_bots, machines
+from cw_hub.competitions.tournament import team_bots, teams
 from cw_hub.players import packages
 from cw_hub.players.packages import (
     LEADS_OUT,
@@ -186,29 +186,29 @@ def test_the_same_files_are_the_same_upload_and_no_name_of_another_is_taken(tmp_
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("", assigned_bots.NO_URL),
-        (" \t", assigned_bots.NO_URL),
-        ("javascript:x", assigned_bots.INVALID_URL),
-        ("http://u:p@h/", assigned_bots.INVALID_URL),
-        ("http://@h/", assigned_bots.INVALID_URL),
-        ("ftp://h/", assigned_bots.INVALID_URL),
-        ("http://", assigned_bots.INVALID_URL),
-        ("http://h:0", assigned_bots.INVALID_URL),
-        ("http://h:99999", assigned_bots.INVALID_URL),
-        ("http://h/?q", assigned_bots.INVALID_URL),
-        ("http://[::1", assigned_bots.INVALID_URL),
-        (f"http://h/{'x' * 492}", assigned_bots.INVALID_URL),
+        ("", team_bots.NO_URL),
+        (" \t", team_bots.NO_URL),
+        ("javascript:x", team_bots.INVALID_URL),
+        ("http://u:p@h/", team_bots.INVALID_URL),
+        ("http://@h/", team_bots.INVALID_URL),
+        ("ftp://h/", team_bots.INVALID_URL),
+        ("http://", team_bots.INVALID_URL),
+        ("http://h:0", team_bots.INVALID_URL),
+        ("http://h:99999", team_bots.INVALID_URL),
+        ("http://h/?q", team_bots.INVALID_URL),
+        ("http://[::1", team_bots.INVALID_URL),
+        (f"http://h/{'x' * 492}", team_bots.INVALID_URL),
     ],
 )
 def test_an_address_that_is_none_is_told_so(typed: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
-        assigned_bots.read_url(typed)
+        team_bots.read_url(typed)
     assert str(refused.value) == message
 
 
 def test_an_address_is_kept_as_it_is() -> None:
-    assert assigned_bots.read_url(" http://127.0.0.1:3001 ") == "http://127.0.0.1:3001"
-    assert len(assigned_bots.read_url(f"http://h/{'x' * 491}")) == 500
+    assert team_bots.read_url(" http://127.0.0.1:3001 ") == "http://127.0.0.1:3001"
+    assert len(team_bots.read_url(f"http://h/{'x' * 491}")) == 500
 
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZyZWUgdG8gYmUgYW55IDMyIGJ5dGVzIG9mIGEga2V5"
@@ -217,22 +217,22 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZyZWUgdG8gYmUgYW55IDMyIGJ5dGVzIG9mI
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n", machines.PRIVATE_KEY),
-        ("PuTTY-User-Key-File-3: ssh-ed25519", machines.PRIVATE_KEY),
-        ("ssh-ed25519", machines.NO_SSH_KEY),
-        ("ssh-ed25519 AAAA", machines.NO_SSH_KEY),
-        (KEY.replace("ssh-ed25519", "ssh-rsa"), machines.NO_SSH_KEY),
-        (f'command="x" {KEY}', machines.NO_SSH_KEY),
-        (f"{KEY} \x07", machines.NO_SSH_KEY),
-        ("ssh-rsa !!!!", machines.NO_SSH_KEY),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n", teams.PRIVATE_KEY),
+        ("PuTTY-User-Key-File-3: ssh-ed25519", teams.PRIVATE_KEY),
+        ("ssh-ed25519", teams.NO_SSH_KEY),
+        ("ssh-ed25519 AAAA", teams.NO_SSH_KEY),
+        (KEY.replace("ssh-ed25519", "ssh-rsa"), teams.NO_SSH_KEY),
+        (f'command="x" {KEY}', teams.NO_SSH_KEY),
+        (f"{KEY} \x07", teams.NO_SSH_KEY),
+        ("ssh-rsa !!!!", teams.NO_SSH_KEY),
     ],
 )
 def test_what_is_no_public_key_is_told_so(typed: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
-        machines.read_ssh_key(typed)
+        teams.read_ssh_key(typed)
     assert str(refused.value) == message
 
 
 def test_a_public_key_is_kept_in_one_line() -> None:
-    assert machines.read_ssh_key(f" {KEY} me@home\r\n") == f"{KEY} me@home"
-    assert machines.read_ssh_key(" ") == ""
+    assert teams.read_ssh_key(f" {KEY} me@home\r\n") == f"{KEY} me@home"
+    assert teams.read_ssh_key(" ") == ""

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from cw_hub.accounts.mails import delivery
+from cw_hub.accounts import mail_delivery
+from cw_hub.competitions.tournament import people, progress
 from cw_hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
 from cw_hub.competitions.tournament.groups import NewGroup, add_group
-from cw_hub.competitions.tournament.people import hosts
-from cw_hub.competitions.tournament.people.invitations import NewGuest, guests_of
-from cw_hub.competitions.tournament.rounds import progress
-from cw_hub.store.tables import (
+from cw_hub.competitions.tournament.people import NewGuest, guests_of
+from cw_hub.store.models import (
     Audit,
     Bot,
     Competition,
@@ -51,7 +50,7 @@ def new(site: Site) -> NewTournament:
 def host(site: Site, new: NewTournament) -> Visitor:
     visitor = site.player("Holly")
     with site.resources.database.writing() as session:
-        hosts.add_host(session, site.clock, new.id, "holly")
+        people.add_host(session, site.clock, new.id, "holly")
     return visitor
 
 
@@ -199,7 +198,7 @@ def in_teams(site: Site, host: Visitor, *names: str) -> list[Visitor]:
 
 def sent_to(site: Site, subject: str) -> set[str]:
     """Send what waits; return the names in the addresses that mails of a subject went to."""
-    delivery.send_due(site.resources)
+    mail_delivery.send_due(site.resources)
     mails = [message_from_string(text, policy=default) for text in site.mails()]
     letters = [one for one in mails if str(one["Subject"]).endswith(subject)]
     return {str(one["To"]).partition("@")[0] for one in letters}
@@ -222,7 +221,7 @@ def test_an_announcement_is_mailed_once_to_those_for_whom_it_is(site: Site, host
     assert sent_to(site, "Lunch") == {"ann"}
     assert sent_to(site, "Start") == {"ann", "ben"}
     number = len(site.mails())
-    delivery.send_due(site.resources)
+    mail_delivery.send_due(site.resources)
     assert len(site.mails()) == number
     announce(host, "Third", "all")
     assert "at most 3 announcements an hour" in announce(host, "Fourth", "all")[1]

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from sqlalchemy import func, select, update
 
-from cw_hub.competitions.tournament.host.actions import ACTIONS
-from cw_hub.store.tables import Audit, Bot, Entry, Event, Match, Team, Ticket
+from cw_hub.competitions.tournament.host_actions import ACTIONS
+from cw_hub.store.models import Audit, Bot, Entry, Event, Match, Team, Ticket
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.ladder_rows import HEXAGON_3, Rows, duel
 from hub.tests.program import make_admin

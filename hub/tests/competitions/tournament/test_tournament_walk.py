@@ -14,11 +14,11 @@ from sqlalchemy import select
 
 from cw_hub.competitions.tournament.creation import TournamentConfig
 from cw_hub.competitions.tournament.groups import NewGroup
-from cw_hub.competitions.tournament.teams.enrolment import NewTeam
-from cw_hub.matches import interruptions
-from cw_hub.matches.sending import LOST_AFTER, send_own
+from cw_hub.competitions.tournament.teams import NewTeam
+from cw_hub.matches import results as matches_results
+from cw_hub.matches.planning import LOST_AFTER, send_own
 from cw_hub.site.formats import KINDS
-from cw_hub.store.tables import Match
+from cw_hub.store.models import Match
 from hub.tests.bots.test_player_bots import served
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.evening import HOST, LADDER, MY_TEAM, Evening
@@ -175,14 +175,14 @@ def test_a_match_that_is_lost_five_times_is_played_again_by_the_host(
     with site.resources.database.reading() as session:
         row = session.scalars(select(Match).order_by(Match.id)).first()
     assert row is not None
-    for _ in range(interruptions.MOST_TROUBLES):
+    for _ in range(matches_results.MOST_TROUBLES):
         # As of a worker that is killed each time.
         with site.resources.database.writing() as session:
             assert KINDS.claim(session, site.clock, row.id, "gone", LOST_AFTER)
         site.clock.advance(2 * LOST_AFTER.total_seconds())
         with site.resources.database.writing() as session:
-            assert interruptions.reap(session, site.clock) == 1
-            interruptions.requeue(session)
+            assert matches_results.reap(session, site.clock) == 1
+            matches_results.requeue(session)
         send_own(site.resources, KINDS.sendings)
     evening.do_jobs()
     assert "1 match could not be played" in words_of(evening.host.open(HOST))

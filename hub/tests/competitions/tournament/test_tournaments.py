@@ -8,24 +8,28 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from cw.documents.toml import parse_toml
+from cw.documents import parse_toml
 from cw.errors import UsageError
-from cw_hub.accounts.access import tickets
-from cw_hub.bots.versions.verbs import Upload
-from cw_hub.competitions.tournament.config import LARGEST_FILE, read_config, team_lines, with_teams
-from cw_hub.competitions.tournament.creation import NewTournament, TournamentConfig, create
+from cw_hub.accounts import tickets
+from cw_hub.bots.versions import Upload
+from cw_hub.competitions.service import CompetitionTaken
+from cw_hub.competitions.tournament import host_rounds, host_teams, team_bots
+from cw_hub.competitions.tournament import teams as tournament_teams
+from cw_hub.competitions.tournament.creation import (
+    LARGEST_FILE,
+    NewTournament,
+    TournamentConfig,
+    create,
+    read_config,
+    team_lines,
+    with_teams,
+)
 from cw_hub.competitions.tournament.events import NewEvent, add_event, remove_event
 from cw_hub.competitions.tournament.groups import NewGroup, add_group
-from cw_hub.competitions.tournament.host import disqualification, undo
-from cw_hub.competitions.tournament.host import teams as host_teams
 from cw_hub.competitions.tournament.settings import settings_of
-from cw_hub.competitions.tournament.teams import bot_setup
-from cw_hub.competitions.tournament.teams import bots as team_bots
-from cw_hub.competitions.tournament.teams import cards as tournament_cards
-from cw_hub.competitions.tournament.teams.enrolment import BadLines, NewTeam, add_teams
-from cw_hub.competitions.verbs import CompetitionTaken
+from cw_hub.competitions.tournament.teams import BadLines, NewTeam, add_teams
 from cw_hub.store.database import Database
-from cw_hub.store.tables import Bot, BotVersion, Entry, Event, Group, Team, Ticket
+from cw_hub.store.models import Bot, BotVersion, Entry, Event, Group, Team, Ticket
 from hub.tests.conftest import StillClock
 
 DUEL = """
@@ -318,14 +322,14 @@ def test_tokens_are_kept_as_digests_and_replace_earlier_ones(
     database: Database, hub_clock: StillClock, new: NewTournament
 ) -> None:
     with database.writing() as session:
-        first = tournament_cards.issue(session, hub_clock, new.id, new.teams, nonce="a")
-        (second,) = tournament_cards.issue(session, hub_clock, new.id, new.teams[:1], nonce="b")
-        host = tournament_cards.issue_to_host(session, hub_clock, new.id)
+        first = tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce="a")
+        (second,) = tournament_teams.issue(session, hub_clock, new.id, new.teams[:1], nonce="b")
+        host = tournament_teams.issue_to_host(session, hub_clock, new.id)
     assert [(one.team, one.group) for one in first] == [
         ("Alpha", "GRODNO"), ("Béta", "GRODNO"), ("Hosts", "")
     ]  # fmt: skip
     assert all(len(one.token) == 16 and not set(one.token) & set("IO") for one in first)
-    assert len(tournament_cards.printed(host)) == 19
+    assert len(tournament_teams.printed(host)) == 19
     digests = {tickets.digest_of(token) for token in (second.token, first[1].token, first[2].token)}
     with database.reading() as session:
         rows = session.scalars(select(Ticket)).all()
@@ -340,10 +344,10 @@ def test_the_same_form_issues_cards_once(
 ) -> None:
     for nonce in ("a", "b"):
         with database.writing() as session:
-            tournament_cards.issue(session, hub_clock, new.id, new.teams, nonce=nonce)
+            tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce=nonce)
     again = pytest.raises(UsageError, match="These cards were issued already")
     with again, database.writing() as session:
-        tournament_cards.issue(session, hub_clock, new.id, new.teams, nonce="a")
+        tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce="a")
 
 
 def test_cards_end_a_week_after_the_end(
@@ -351,7 +355,7 @@ def test_cards_end_a_week_after_the_end(
 ) -> None:
     end = hub_clock() + timedelta(days=2)
     with database.writing() as session:
-        tournament_cards.issue(session, hub_clock, new.id, new.teams)
+        tournament_teams.issue(session, hub_clock, new.id, new.teams)
         over = add_event(session, hub_clock, new.id, NewEvent("end", end, "End"))
     with database.writing() as session:
         assert set(session.scalars(select(Ticket.expires_at))) == {end + timedelta(days=7)}
@@ -381,8 +385,8 @@ def test_the_longest_names_and_texts_fit(database: Database, hub_clock: StillClo
         host_teams.set_out_of_competition(session, hub_clock, new.id, new.teams[:1])
         start = NewEvent("start", hub_clock(), "x" * 120, "y" * 2000)
         add_event(session, hub_clock, new.id, start)
-        tournament_cards.issue(session, hub_clock, new.id, new.teams, nonce="0" * 32)
-        disqualification.disqualify(session, hub_clock, new.id, new.teams[0], "r" * 200)
+        tournament_teams.issue(session, hub_clock, new.id, new.teams, nonce="0" * 32)
+        host_rounds.disqualify(session, hub_clock, new.id, new.teams[0], "r" * 200)
     with database.reading() as session:
         assert session.scalars(select(Event.title)).all() == ["x" * 120]
 
@@ -395,12 +399,12 @@ def test_a_team_that_only_uploaded_can_be_removed(
         new = create(session, hub_clock, config)
         own = team_bots.find(session, new.teams[0])
         assert own is not None
-        bot_setup.add_version(session, hub_clock, own, Upload("0" * 64, 1, ""))
+        team_bots.add_version(session, hub_clock, own, Upload("0" * 64, 1, ""))
     with database.writing() as session:
-        undo.remove(session, hub_clock, new.id, new.teams[:1])
+        host_teams.remove(session, hub_clock, new.id, new.teams[:1])
         assert session.scalars(select(Team.name)).all() == ["A", "B"]
     hub_clock.advance(3601)
     with database.writing() as session:
-        assert undo.forget_removed(session, hub_clock) == 1
+        assert host_teams.forget_removed(session, hub_clock) == 1
         assert session.scalars(select(Team.name)).all() == ["B"]
         assert session.scalars(select(BotVersion.id)).all() == []

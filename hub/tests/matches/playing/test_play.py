@@ -20,25 +20,22 @@ from cw.errors import Failure
 from cw.games.registry import load_game
 from cw.matches.run import run_match
 from cw.matches.spec import MatchSpec
-from cw.replays.document import decode, encode, unpacked
-from cw.replays.public import public_replay
+from cw.replays.document import decode, encode, public_replay, unpacked
 from cw.replays.verify import verify
-from cw_hub.bots.seats import ClaimedSeat
-from cw_hub.matches import claims, interruptions, planning, sending
+from cw_hub.bots.addresses import ClaimedSeat
+from cw_hub.matches import jobs as matches_jobs
+from cw_hub.matches import planning, results
+from cw_hub.matches.jobs import Attempt, Worker
 from cw_hub.matches.planning import Plan, Seat
-from cw_hub.matches.playing import attempt, specs, worker
-from cw_hub.matches.playing.attempt import Attempt
-from cw_hub.matches.playing.worker import Worker
 from cw_hub.matches.replays import own_key, replay_key, viewed_key
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, open_resources
 from cw_hub.operation.settings import HubSettings
 from cw_hub.players.players import Play
 from cw_hub.site.formats import KINDS
-from cw_hub.store.archives import file_at
-from cw_hub.store.objects import StoreAway
+from cw_hub.store.models import Battle, Match, MatchParticipant
+from cw_hub.store.objects import StoreAway, file_at
 from cw_hub.store.sealing import new_master_key
-from cw_hub.store.tables import Battle, Match, MatchParticipant
 
 ME = Worker("me", 1, KINDS)
 
@@ -111,7 +108,7 @@ def test_a_bot_that_nobody_reaches_loses_and_no_replay_names_its_address(
     with resources.database.writing() as session:
         match = planning.plan(session, resources.clock, plan)
     with resources.database.writing() as session:
-        claim = claims.claim(session, resources.clock, match, "me", timedelta(seconds=60))
+        claim = results.claim(session, resources.clock, match, "me", timedelta(seconds=60))
     assert claim is not None
     secret = resources.sealer.seal(b"hush-hush", "b_00000001.1")
     seat = replace(claim.seats[0], bot_id="b_00000001", secret=secret, secret_row="b_00000001.1")
@@ -180,7 +177,7 @@ def test_a_replay_of_another_time_stays_and_the_next_attempt_has_a_key_of_its_ow
     ME.play(resources, match)
     assert row(resources, match).reason == f"{key} is in the store already"[:40]
     with resources.database.writing() as session:
-        interruptions.requeue(session)
+        results.requeue(session)
     ME.play(resources, match)
     assert (row(resources, match).state, row(resources, match).troubles) == ("done", 1)
     (battle,) = battles(resources)
@@ -190,8 +187,10 @@ def test_a_replay_of_another_time_stays_and_the_next_attempt_has_a_key_of_its_ow
 
 def test_a_service_without_a_secret_is_absent_where_requests_are_signed() -> None:
     seat = ClaimedSeat("a", "http://127.0.0.1:9", "b_1")
-    assert specs.bot_of(seat, "m_1", is_signed=True) == BotSpec("a", "absent", "no secret yet")
-    assert specs.bot_of(seat, "m_1", is_signed=False).kind == "http"
+    assert matches_jobs.bot_of(seat, "m_1", is_signed=True) == BotSpec(
+        "a", "absent", "no secret yet"
+    )
+    assert matches_jobs.bot_of(seat, "m_1", is_signed=False).kind == "http"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +199,7 @@ def test_a_service_without_a_secret_is_absent_where_requests_are_signed() -> Non
 def test_a_service_at_an_impossible_address_is_absent_and_its_match_is_played(address: str) -> None:
     seat = ClaimedSeat("a", address, "b_1")
     absent = BotSpec("a", "absent", "no server can be at its address")
-    assert specs.bot_of(seat, "m_1", is_signed=False) == absent
+    assert matches_jobs.bot_of(seat, "m_1", is_signed=False) == absent
 
 
 def test_a_match_that_was_taken_away_stops_and_leaves_nothing(
@@ -211,11 +210,11 @@ def test_a_match_that_was_taken_away_stops_and_leaves_nothing(
 
     def taken_away(attempt: Attempt, play: Play) -> Any:
         with resources.database.writing() as session:
-            interruptions.interrupt_all_of(session, "me", "stopped")
+            results.interrupt_all_of(session, "me", "stopped")
         return follow(attempt, play)
 
     monkeypatch.setattr(Attempt, "follow", taken_away)
-    monkeypatch.setattr(attempt, "RENEWED", 0.01)
+    monkeypatch.setattr(matches_jobs, "RENEWED", 0.01)
     ME.play(resources, match)
     assert row(resources, match).state == "interrupted"
     assert battles(resources) == []
@@ -230,7 +229,7 @@ def test_a_result_that_comes_too_late_leaves_no_object(
     def late(attempt: Attempt, battle: Any) -> None:
         assert [*resources.objects.keys("replays")]
         with resources.database.writing() as session:
-            interruptions.interrupt_all_of(session, "me", "stopped")
+            results.interrupt_all_of(session, "me", "stopped")
         end(attempt, battle)
 
     monkeypatch.setattr(Attempt, "end", late)
@@ -252,9 +251,9 @@ def test_a_store_that_is_away_interrupts_and_is_no_trouble(
         def delete(self, key: str) -> None:
             raise StoreAway("the object store does not answer")
 
-    assert attempt.PAUSES == (1, 4, 16)
+    assert matches_jobs.PAUSES == (1, 4, 16)
     store = AwayStore()
-    monkeypatch.setattr(attempt, "PAUSES", (0.001, 0.004, 0.016))
+    monkeypatch.setattr(matches_jobs, "PAUSES", (0.001, 0.004, 0.016))
     match = planned(resources)
     ME.play(replace(resources, objects=store), match)  # type: ignore[arg-type]
     match_row = row(resources, match)
@@ -289,7 +288,7 @@ def test_a_message_waits_while_the_database_is_away(
     resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     match = planned(resources)
-    claim = claims.claim
+    claim = results.claim
     tries: list[int] = []
 
     def away_at_first(*arguments: Any) -> Any:
@@ -298,8 +297,8 @@ def test_a_message_waits_while_the_database_is_away(
             raise OperationalError("UPDATE", {}, ConnectionResetError())
         return claim(*arguments)
 
-    monkeypatch.setattr(worker, "AWAY_PAUSE", 0.0)
-    monkeypatch.setattr(claims, "claim", away_at_first)
+    monkeypatch.setattr(matches_jobs, "AWAY_PAUSE", 0.0)
+    monkeypatch.setattr(results, "claim", away_at_first)
     ME.play(resources, match)
     assert len(tries) == 4
     assert row(resources, match).state == "done"
@@ -318,9 +317,9 @@ def test_a_match_of_a_game_that_is_not_installed_is_left_to_others(
 ) -> None:
     match = planned(resources)
     with resources.database.writing() as session:
-        assert [message.id for message in sending.to_send(session, resources.clock)] == [match]
+        assert [message.id for message in planning.to_send(session, resources.clock)] == [match]
     with monkeypatch.context() as without_games:
-        without_games.setattr(sending, "game_entries", dict)
+        without_games.setattr(planning, "game_entries", dict)
         ME.play(resources, match)
     left = row(resources, match)
     assert (left.state, left.attempt, left.worker, left.sent_at) == ("queued", 0, None, None)

@@ -31,15 +31,13 @@ from sqlalchemy import (
 
 from cw.cli import main
 from cw.errors import Failure, UsageError
-from cw_hub.matches.interruptions import queue_all
-from cw_hub.operation.backup import backup_job as backup
-from cw_hub.operation.backup import backups
-from cw_hub.operation.health import marks
+from cw_hub.matches.results import queue_all
+from cw_hub.operation import backups, heartbeats
 from cw_hub.operation.resources import Resources
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import current, head, upgrade
+from cw_hub.store.models import Base, Match, Moment, User
 from cw_hub.store.objects import ObjectStore
-from cw_hub.store.tables import Base, Match, Moment, User
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.services import new_postgresql
 
@@ -325,7 +323,7 @@ def test_fourteen_days_and_eight_weeks_are_kept(
         resources.objects.put_new(backups.key_of(day), b"")
     resources.objects.put_new(f"{backups.PREFIX}/of_another", b"")
     hub_clock.now = days[-1]
-    backup.do_daily(resources)
+    backups.do_daily(resources)
     assert {*resources.objects.keys(backups.PREFIX)} == {*remainder, f"{backups.PREFIX}/of_another"}
 
 
@@ -340,7 +338,7 @@ def test_it_is_made_once_a_day_and_at_the_start_if_it_was_missed(
     hub_clock.now = datetime(2026, 11, 20, 3, 29, tzinfo=UTC)
     for seconds in (0, 30, 30, 3600, 86_400 - 3600, 60, 3 * 86_400):
         hub_clock.advance(seconds)
-        backup.do_daily(resources)
+        backups.do_daily(resources)
     times = [f"{at:%d %H:%M}" for at in sorted(backup_times(resources))]
     assert times == ["20 03:30", "21 03:30", "24 03:31"]
 
@@ -353,11 +351,11 @@ def test_a_full_disk_is_said_in_words_and_leaves_no_half_of_a_back_up(
     def full(**_: object) -> IO[bytes]:
         return Path("/dev/full").open("r+b", buffering=0)
 
-    monkeypatch.setattr(backup, "TemporaryFile", full)
+    monkeypatch.setattr(backups, "TemporaryFile", full)
     with pytest.raises(
         Failure, match=r"no room for a back-up in .*: No space left on device; make"
     ):
-        backup.make(resources)
+        backups.make(resources)
     # What is dropped does not try to write again.
     gc.collect()
     assert not [*resources.objects.keys(backups.PREFIX)]
@@ -368,17 +366,17 @@ def test_objects_are_copied_where_they_are_missing(resources: Resources, tmp_pat
     for key in keys:
         resources.objects.put_new(key, key.encode())
     settings = replace(resources.settings, backup_objects=str(tmp_path / "copies"))
-    backup.do_daily(replace(resources, settings=settings))
+    backups.do_daily(replace(resources, settings=settings))
     with resources.database.reading() as session:
-        assert {*marks.moments(session)} == {marks.BACKUP, marks.COPY}
+        assert {*heartbeats.moments(session)} == {heartbeats.BACKUP, heartbeats.COPY}
     copies = ObjectStore(settings.backup_objects)
     (sealed,) = copies.keys(backups.PREFIX)
     assert sealed == f"{backups.key_of(resources.clock())}.sealed"
     objects = {key: copies.get(key) for key in copies.keys("") if key != sealed}
     assert objects == {key: key.encode() for key in keys}
     resources.objects.put_new("replays/2026/12/m_2.json.gz", b"")
-    assert backup.copy(resources, settings.backup_objects) == 1
-    assert backup.copy(resources, settings.backup_objects) == 0
+    assert backups.copy(resources, settings.backup_objects) == 1
+    assert backups.copy(resources, settings.backup_objects) == 0
 
 
 @pytest.mark.thorough
@@ -387,7 +385,7 @@ def test_a_bucket_takes_back_ups_and_copies(
 ) -> None:
     in_bucket = replace(resources, objects=ObjectStore(f"{bucket}/site"))
     in_bucket.objects.put_new("maps/a.json", b"{}")
-    key, _, copied = backup.make(in_bucket, f"{bucket}/copies")
+    key, _, copied = backups.make(in_bucket, f"{bucket}/copies")
     assert copied == 1
     assert ObjectStore(f"{bucket}/copies").get("maps/a.json") == b"{}"
     file = in_bucket.objects.get(key)

@@ -15,23 +15,20 @@ from sqlalchemy import select, text
 
 from cw.cli import main
 from cw.errors import Failure
-from cw_hub.accounts import deletion_notes, users
-from cw_hub.accounts.deletion_notes import Deletion, deletion_of
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.verbs import NewBot
-from cw_hub.operation import keys
-from cw_hub.operation.backup import backup_job as job
-from cw_hub.operation.backup import backups, sources
-from cw_hub.operation.health import marks
-from cw_hub.operation.health.doctor import Finding
+from cw_hub.accounts import administration
+from cw_hub.accounts.administration import Deletion, deletion_of
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import NewBot
+from cw_hub.operation import backups, heartbeats, keys
+from cw_hub.operation.doctor import Finding
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.site import recovery
 from cw_hub.store.database import Database
+from cw_hub.store.models import Battle, Bot, Match, User
 from cw_hub.store.objects import ObjectStore, StoreAway
 from cw_hub.store.sealing import Sealer, new_master_key
-from cw_hub.store.tables import Battle, Bot, Match, User
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.services import new_postgresql
 
@@ -52,7 +49,7 @@ def add_rows(resources: Resources) -> None:
         session.add(user)
         session.flush()
         new = NewBot("code-battle", "Rusher", "http://127.0.0.1:9")
-        bots.register(session, resources.clock, resources.sealer, user.id, new)
+        bots_service.register(session, resources.clock, resources.sealer, user.id, new)
         about = {"match_id": "m_1", "key": "1", "kind": "practice", "game": "hexagon"}
         match = Match(**about, players=2, seed=1, at=now, state="done", attempt=1)
         session.add(match)
@@ -86,7 +83,7 @@ def new_settings(guarded: Resources, tmp_path: Path) -> HubSettings:
 def test_a_site_comes_back_on_another_machine(
     guarded: Resources, new_settings: HubSettings, copies: str
 ) -> None:
-    job.do_daily(guarded)
+    backups.do_daily(guarded)
     sealed = ObjectStore(copies).get(f"{backups.key_of(guarded.clock())}.sealed")
     assert sealed is not None
     assert b"circuit-wars-backup" not in sealed
@@ -109,20 +106,20 @@ def test_what_cannot_be_taken_elsewhere_now_is_taken_later(
     with monkeypatch.context() as away:
         away.setattr(ObjectStore, "copy_missing", refuse)
         with pytest.raises(StoreAway):
-            job.do_daily(guarded)
+            backups.do_daily(guarded)
     with guarded.database.reading() as session:
-        assert {*marks.moments(session)} == {marks.BACKUP}
+        assert {*heartbeats.moments(session)} == {heartbeats.BACKUP}
     hub_clock.advance(60)
-    job.do_daily(guarded)
+    backups.do_daily(guarded)
     with guarded.database.reading() as session:
-        assert {*marks.moments(session)} == {marks.BACKUP, marks.COPY}
-    assert len(sources.stored_in(guarded.settings.store)) == 1
-    assert len(sources.stored_in(copies)) == 1
+        assert {*heartbeats.moments(session)} == {heartbeats.BACKUP, heartbeats.COPY}
+    assert len(backups.stored_in(guarded.settings.store)) == 1
+    assert len(backups.stored_in(copies)) == 1
     for _ in range(20):
         hub_clock.advance(timedelta(days=1).total_seconds())
-        job.do_daily(guarded)
-    assert [one.at for one in sources.stored_in(copies)] == [
-        one.at for one in sources.stored_in(guarded.settings.store)
+        backups.do_daily(guarded)
+    assert [one.at for one in backups.stored_in(copies)] == [
+        one.at for one in backups.stored_in(guarded.settings.store)
     ]
 
 
@@ -131,13 +128,13 @@ def test_who_was_deleted_after_a_back_up_stays_deleted(
 ) -> None:
     with guarded.database.writing() as session:
         session.add(User(username="bob", username_key="bob", created_at=hub_clock()))
-    job.do_daily(guarded)
-    deletion_notes.note_new(guarded)
+    backups.do_daily(guarded)
+    administration.note_new(guarded)
     hub_clock.advance(3600)
     with guarded.database.writing() as session:
-        users.delete(session, hub_clock, "ann")
-    deletion_notes.note_new(guarded)
-    deletion_notes.note_new(guarded)
+        administration.delete(session, hub_clock, "ann")
+    administration.note_new(guarded)
+    administration.note_new(guarded)
     new_settings.data.mkdir()
     with closing(Database(new_settings.database)) as database:
         result = recovery.restore(new_settings, database, copies, objects=True)
@@ -158,9 +155,9 @@ def test_another_account_of_the_same_id_is_not_deleted(guarded: Resources) -> No
     for key in ("deletions/x", same.key + "x", "replays/x"):
         assert deletion_of(key) is None
     with guarded.database.writing() as session:
-        assert deletion_notes.repeat(session, [other]) == 0
-        assert deletion_notes.repeat(session, [same]) == 1
-        assert deletion_notes.repeat(session, [same]) == 0
+        assert administration.repeat(session, [other]) == 0
+        assert administration.repeat(session, [same]) == 1
+        assert administration.repeat(session, [same]) == 0
 
 
 def ok(findings: Iterator[Finding]) -> dict[str, bool]:
@@ -170,7 +167,7 @@ def ok(findings: Iterator[Finding]) -> dict[str, bool]:
 def test_a_drill_finds_what_a_new_site_would_lack(
     guarded: Resources, new_settings: HubSettings, copies: str
 ) -> None:
-    job.do_daily(guarded)
+    backups.do_daily(guarded)
     well = dict.fromkeys(("back-up", "rows", "secrets", "objects", "ratings"), True)
     assert ok(recovery.drill(guarded.settings, clock=guarded.clock)) == well
     assert ok(recovery.drill(new_settings, copies)) == well
@@ -185,7 +182,7 @@ def test_a_drill_finds_what_a_new_site_would_lack(
 def test_a_drill_finds_secrets_that_no_key_opens(guarded: Resources) -> None:
     with guarded.database.writing() as session:
         session.execute(text("UPDATE bots SET key_id = 'k0'"))
-    job.do_daily(guarded)
+    backups.do_daily(guarded)
     checks = {one.name: one for one in recovery.drill(guarded.settings)}
     assert not checks["secrets"].ok
     assert "0 of 1 can be decrypted" in checks["secrets"].found
@@ -195,7 +192,7 @@ def test_the_commands_of_recovery(
     guarded: Resources, copies: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = guarded.settings
-    job.do_daily(guarded)
+    backups.do_daily(guarded)
     monkeypatch.setenv("CW_DATA", str(settings.data))
     monkeypatch.setenv("CW_DATABASE_URL", settings.database_url)
     monkeypatch.setenv("CW_MASTER_KEYS", settings.master_keys)
@@ -232,7 +229,7 @@ def test_a_bucket_brings_a_site_back_into_postgresql(
     settings = replace(resources.settings, backup_objects=f"{bucket}/copies")
     here = replace(resources, settings=settings, objects=ObjectStore(f"{bucket}/site"))
     add_rows(here)
-    job.do_daily(here)
+    backups.do_daily(here)
     data = tmp_path / "new"
     data.mkdir()
     with new_postgresql() as url, closing(Database(url)) as database:

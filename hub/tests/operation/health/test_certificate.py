@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from cw.errors import Failure
-from cw_hub.operation.health import certificate, marks
+from cw_hub.operation import doctor, heartbeats
 from cw_hub.operation.resources import Resources
 from hub.tests.conftest import ON_SQLITE
 
@@ -77,15 +77,15 @@ def listening(answer: bytes = b"", files: tuple[Path, Path] | None = None) -> It
 def test_the_end_of_a_certificate_is_noted(resources: Resources, files: tuple[Path, Path]) -> None:
     with listening(files=files) as port:
         settings = replace(resources.settings, public_url=f"https://127.0.0.1:{port}")
-        certificate.note(replace(resources, settings=settings))
+        doctor.note(replace(resources, settings=settings))
     with resources.database.reading() as session:
-        assert marks.moments(session)[marks.CERTIFICATE] == ENDED
+        assert heartbeats.moments(session)[heartbeats.CERTIFICATE] == ENDED
 
 
 def test_a_site_without_https_has_none(resources: Resources) -> None:
-    certificate.note(resources)
+    doctor.note(resources)
     with resources.database.reading() as session:
-        assert marks.CERTIFICATE not in marks.moments(session)
+        assert heartbeats.CERTIFICATE not in heartbeats.moments(session)
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
@@ -94,4 +94,4 @@ def test_who_shows_none_or_hangs_is_given_up(answer: bytes) -> None:
         listening(answer) as port,
         pytest.raises(Failure, match=f"the certificate of 127.0.0.1:{port} cannot be read: "),
     ):
-        certificate.end_of("127.0.0.1", port, patience=0.2)
+        doctor.end_of("127.0.0.1", port, patience=0.2)

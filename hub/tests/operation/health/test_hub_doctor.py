@@ -18,15 +18,15 @@ from sqlalchemy import text
 from cw import kits
 from cw.arena.sandbox import bubblewrap
 from cw.cli import main
-from cw_hub.bots import verbs as bots
-from cw_hub.bots.verbs import NewBot
-from cw_hub.clock import utc_now
-from cw_hub.operation.health.doctor import Finding, examine
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.service import NewBot
+from cw_hub.context import utc_now
+from cw_hub.operation.doctor import Finding, examine
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
 from cw_hub.operation.settings import HubSettings
 from cw_hub.store.database import Database
-from cw_hub.store.tables import User
+from cw_hub.store.models import User
 from hub.tests.services import new_redis
 from tests.ports import free_port
 from tests.tools import NEEDS_BUBBLEWRAP
@@ -203,7 +203,7 @@ def test_services_and_sealed_secrets(postgresql_url: str, bucket: str, tmp_path:
             session.flush()
             for name in ("One", "Two"):
                 new = NewBot("hexagon", name, "http://127.0.0.1:9")
-                bots.register(session, utc_now, resources.sealer, 1, new)
+                bots_service.register(session, utc_now, resources.sealer, 1, new)
         with new_redis(tmp_path) as broker:
             settings = replace(settings, broker_url=broker)
             assert to_do(settings) == {}

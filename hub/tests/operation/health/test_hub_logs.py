@@ -13,12 +13,11 @@ from typing import Any, Final
 
 import pytest
 
-from cw_hub.operation.environment import read_settings
-from cw_hub.operation.health import logs
-from cw_hub.operation.health.logs import JsonLines, TextLines
-from cw_hub.operation.health.status_line import CLEARED, StatusLine
+from cw_hub.operation import logs
+from cw_hub.operation.logs import CLEARED, JsonLines, StatusLine, TextLines
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import opened
+from cw_hub.operation.settings import read_settings
 from hub.tests.campaign import Role, is_done, on_services, plan_matches, roles, wait_until
 from hub.tests.conftest import ON_SQLITE
 from hub.tests.services import new_redis

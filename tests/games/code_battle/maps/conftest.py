@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cw.games.code_battle.maps.generate import make_map
+from cw.games.code_battle.maps.generation import make_map
 from cw.games.code_battle.maps.map_file import Map
 
 

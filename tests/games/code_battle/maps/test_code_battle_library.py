@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cw.errors import UsageError
-from cw.games.code_battle.map_maker.curation import is_playable
-from cw.games.code_battle.maps.generate import DEFAULTS, make_map
+from cw.games.code_battle.map_maker import is_playable
+from cw.games.code_battle.maps.generation import DEFAULTS, make_map
 from cw.games.code_battle.maps.library import LIBRARY, maps_for
 from cw.games.code_battle.maps.map_file import Map, decode_map, encode_map
 from tests.effort import first_is_fast

@@ -9,9 +9,15 @@ from typing import Any
 import pytest
 
 from cw.errors import UsageError
-from cw.games.code_battle.maps.generate import make_map
-from cw.games.code_battle.maps.map_file import Map, decode_map, encode_map, map_document, read_map
-from cw.games.code_battle.maps.reading import KEYS
+from cw.games.code_battle.maps.generation import make_map
+from cw.games.code_battle.maps.map_file import (
+    KEYS,
+    Map,
+    decode_map,
+    encode_map,
+    map_document,
+    read_map,
+)
 from tests.games.code_battle.maps.sizes import SIZES
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from cw.errors import UsageError
-from cw.games.code_battle.maps.generate import make_map
-from cw.games.code_battle.maps.map_file import Map, map_document, read_map
-from cw.games.code_battle.maps.proof import prove_ways
+from cw.games.code_battle.maps.generation import make_map
+from cw.games.code_battle.maps.map_file import Map, map_document, prove_ways, read_map
 from cw.games.code_battle.maps.symmetry import RowCol, symmetry_for
 
 

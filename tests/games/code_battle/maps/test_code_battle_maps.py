@@ -11,18 +11,26 @@ from typing import Any
 import pytest
 
 from cw.errors import UsageError
-from cw.games.code_battle.maps.generate import make_map, make_maps, map_ids
-from cw.games.code_battle.maps.grid_paths import ring_table
-from cw.games.code_battle.maps.map_file import Map, encode_map
-from cw.games.code_battle.maps.placement import place_nodes
-from cw.games.code_battle.maps.symmetry import Group, RowCol, Symmetry, group_for, symmetry_for
-from cw.games.code_battle.maps.walls import (
+from cw.games.code_battle.maps.generation import (
     close_orbit,
     connect_required,
     grow_walls,
     is_ring_connected,
     layout_of,
+    make_map,
+    make_maps,
+    map_ids,
+    place_nodes,
     reach_density,
+)
+from cw.games.code_battle.maps.map_file import Map, encode_map
+from cw.games.code_battle.maps.symmetry import (
+    Group,
+    RowCol,
+    Symmetry,
+    group_for,
+    ring_table,
+    symmetry_for,
 )
 from tests.games.code_battle.maps.sizes import SIZES
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cw.errors import ProtocolError
-from cw.games.code_battle.rules.vision import numbering
+from cw.games.code_battle.rules.turn import numbering
 from tests.games.code_battle.positions import (
     CODEC,
     FAR,

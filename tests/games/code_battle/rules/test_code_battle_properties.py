@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.games.code_battle.rules.turn import DOMINANT_TURNS
-from cw.games.code_battle.rules.vision import view_of
+from cw.games.code_battle.rules.turn import DOMINANT_TURNS, view_of
 from tests.games.code_battle.fog import hidden_tiles
 from tests.games.code_battle.positions import CODEC, GAME
 from tests.games.code_battle.rules.test_code_battle_reference import random_actions, random_state

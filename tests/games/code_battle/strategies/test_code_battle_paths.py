@@ -7,12 +7,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from cw.games.code_battle.maps.grid_paths import UNREACHED, path_lengths, step_table
+from cw.games.code_battle.maps.symmetry import UNREACHED, path_lengths, step_table
 from cw.games.code_battle.rules import CodeBattle
-from cw.games.code_battle.rules.torus import DIRECTIONS, Torus, torus
-from cw.games.code_battle.rules.vision import view_of
-from cw.games.code_battle.strategies.knowledge import Knowledge
-from cw.games.code_battle.strategies.paths import FAR, DistanceField, TorusDistance, bits
+from cw.games.code_battle.rules.state import DIRECTIONS, Torus, torus
+from cw.games.code_battle.rules.turn import view_of
+from cw.games.code_battle.strategies.knowledge import (
+    FAR,
+    DistanceField,
+    Knowledge,
+    TorusDistance,
+    bits,
+)
 
 ROWS, COLS = 31, 34
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cw.games.end_of_codes.answers import FAILURES, TEXTS
+from cw.games.end_of_codes.protocol import FAILURES, TEXTS
 from cw.games.end_of_codes.state import DIRECTIONS
-from cw_hub.competitions.daily.history.behaviour import FINE, WORDS, problem
+from cw_hub.competitions.daily.history import FINE, WORDS, problem
 from cw_hub.operation.resources import Resources
 from hub.tests.daily_hub import Hub
 from hub.tests.served_bots import Answer, Asked, Behave, Bots, say, serving_bots

@@ -12,16 +12,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from cw.league.ladder.points import POINTS
-from cw_hub.clock import utc_now
+from cw.league.ladder import POINTS
+from cw_hub.context import utc_now
 from cw_hub.matches.replays import objects_of
-from cw_hub.operation.environment import read_settings
 from cw_hub.operation.queue import CeleryQueue
 from cw_hub.operation.resources import Resources, opened
-from cw_hub.operation.settings import HubSettings
+from cw_hub.operation.settings import HubSettings, read_settings
 from cw_hub.store.database import Database
 from cw_hub.store.migrations import upgrade
-from cw_hub.store.tables import Battle, Match, Round, RoundScore, Team
+from cw_hub.store.models import Battle, Match, Round, RoundScore, Team
 from hub.tests.campaign import HASTY, KILLS, Role, on_services, roles, wait_until
 from hub.tests.ladder_hub import Tournament, totals_by_replays
 from hub.tests.services import new_postgresql, new_redis

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from sqlalchemy import true
 
-from cw.league.ladder.rounds import pairs
-from cw_hub.competitions.tournament.rounds.sending import Load, WaitingMatch
+from cw.league.ladder import pairs
+from cw_hub.competitions.tournament.progress import Load, WaitingMatch
 from cw_hub.competitions.tournament.settings import settings_of
 
 PARALLEL = 8

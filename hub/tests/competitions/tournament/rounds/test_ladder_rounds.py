@@ -9,18 +9,17 @@ import pytest
 from sqlalchemy import event, select, update
 
 from cw.errors import UsageError
-from cw.league.ladder.points import POINTS
-from cw_hub.competitions.tournament.host import disqualification, export
-from cw_hub.competitions.tournament.host import rounds as host_rounds
-from cw_hub.matches import interruptions, planning, sending
-from cw_hub.matches.planning import Plan, Seat
+from cw.league.ladder import POINTS
+from cw_hub.competitions.tournament import export, host_rounds
+from cw_hub.matches import planning
+from cw_hub.matches import results as matches_results
+from cw_hub.matches.planning import Plan, Seat, send_own
 from cw_hub.matches.results import BattleResult
-from cw_hub.matches.sending import send_own
 from cw_hub.operation.resources import Resources
 from cw_hub.players.messages import SlotResult
 from cw_hub.site.formats import KINDS
-from cw_hub.site.processes.ticks import tick
-from cw_hub.store.tables import Battle, Competition, Event, Match, MatchParticipant, RoundScore
+from cw_hub.site.processes import tick
+from cw_hub.store.models import Battle, Competition, Event, Match, MatchParticipant, RoundScore
 from hub.tests.conftest import ON_SQLITE, StillClock
 from hub.tests.ladder_hub import WORKER, Tournament, in_threads, totals_by_replays
 
@@ -132,7 +131,7 @@ def test_twenty_finishes_of_a_match_at_once_count_once(resources: Resources) -> 
     tournament.happens("start")
     (match,) = tournament.send()
     claim = tournament.do(
-        lambda s: KINDS.claim(s, tournament.clock, match, "me", sending.LOST_AFTER)
+        lambda s: KINDS.claim(s, tournament.clock, match, "me", planning.LOST_AFTER)
     )
     assert claim is not None
     assert claim.battles == 2
@@ -158,7 +157,7 @@ def test_a_pause_holds_what_was_sent_and_lets_go_what_is_played(resources: Resou
     tournament.happens("start")
     first, second, *_ = tournament.send()
     claim = tournament.do(
-        lambda s: KINDS.claim(s, tournament.clock, first, "me", sending.LOST_AFTER)
+        lambda s: KINDS.claim(s, tournament.clock, first, "me", planning.LOST_AFTER)
     )
     assert claim is not None
     tournament.happens("pause")
@@ -179,7 +178,7 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     gamma = trio.teams["gamma"]
 
     def out(session: Any) -> bool:
-        return disqualification.disqualify(session, trio.clock, trio.id, gamma, "it slept")
+        return host_rounds.disqualify(session, trio.clock, trio.id, gamma, "it slept")
 
     assert in_threads(3, lambda: trio.do(out)).count(True) == 1
     trio.play()
@@ -189,7 +188,7 @@ def test_a_team_that_is_disqualified_in_a_round_gives_nobody_points(
     hub_clock.advance(60)
     trio.advance()
     assert len(trio.matches(2)) == 1
-    assert trio.do(lambda s: disqualification.reinstate(s, trio.clock, trio.id, gamma))
+    assert trio.do(lambda s: host_rounds.reinstate(s, trio.clock, trio.id, gamma))
     trio.play()
     hub_clock.advance(60)
     trio.advance()
@@ -283,14 +282,14 @@ def test_open_rounds_are_played_out_after_the_end(resources: Resources) -> None:
 
 def fail(tournament: Tournament, match: int) -> None:
     """Let a match that is sent end by faults of ours, again and again."""
-    for _ in range(interruptions.MOST_TROUBLES):
+    for _ in range(matches_results.MOST_TROUBLES):
         claim = tournament.do(
-            lambda s: KINDS.claim(s, tournament.clock, match, "me", sending.LOST_AFTER)
+            lambda s: KINDS.claim(s, tournament.clock, match, "me", planning.LOST_AFTER)
         )
         assert claim is not None
         with tournament.resources.database.writing() as session:
-            assert interruptions.trouble(session, tournament.clock, claim, "KeyError")
-        tournament.do(interruptions.requeue)
+            assert matches_results.trouble(session, tournament.clock, claim, "KeyError")
+        tournament.do(matches_results.requeue)
         send_own(tournament.resources, KINDS.sendings)
 
 

@@ -1,1 +1,0 @@
-"""Drawing game boards: shapes, colours, and scenes of a match."""

@@ -1,1 +1,0 @@
-"""Defaults for games without their own: wire protocol, checks, states as text."""

@@ -1,1 +1,0 @@
-"""A local league: the bots of a folder and their earlier versions play until stopped."""

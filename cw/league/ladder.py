@@ -1,0 +1,584 @@
+"""A ladder: rounds in which every two meet, with points that depend on who stands higher.
+
+Entries are any hashable, ordered values, such as team ids. All functions are pure. A tournament of
+a hub plays the rounds one by one; `contest` presents a ladder like any other contest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby, pairwise, permutations
+from random import Random
+from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+from cw.errors import UsageError
+from cw.league.contests import Contest
+from cw.league.fixtures import Fixture, Results, Round, open_fixtures
+from cw.league.groups import StageTable, played
+from cw.league.schedule import check_teams, circle_round, circle_rounds
+from cw.league.standings import Order, table
+from cw.league.tie_breaks import Settled
+
+Mode: TypeAlias = Literal["add", "replace"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSpec:
+    """A type of board for rounds."""
+
+    name: str
+    options: Mapping[str, Any]
+    """Options of the game."""
+    factor: int = 1
+    """Factor for the points of its matches."""
+
+    @staticmethod
+    def from_json(document: Mapping[str, Any]) -> BoardSpec:
+        """Return the board type from a document written by `to_json`."""
+        return BoardSpec(document["name"], document["options"], document["factor"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON document that is stored in events and rounds."""
+        return {"name": self.name, "options": dict(self.options), "factor": self.factor}
+
+
+def active_boards(lists: Iterable[tuple[Mode, Sequence[BoardSpec]]]) -> list[BoardSpec]:
+    """Return the board types in play after the lists of all applied events, in order."""
+    active: list[BoardSpec] = []
+    for mode, boards in lists:
+        active = [] if mode == "replace" else active
+        active += [board for board in boards if board not in active]
+    return active
+
+
+def next_board(active: Sequence[BoardSpec], used: Sequence[BoardSpec]) -> BoardSpec:
+    """Return the least recently used type; unused ones come first, in list order.
+
+    `used` has the board of each round of the group, the earliest first.
+    """
+    # By identity, as their options make board types unhashable.
+    last = {id(board): -1 for board in active}
+    for number, earlier in enumerate(used):
+        last |= {id(board): number for board in active if board == earlier}
+    return min(active, key=lambda board: last[id(board)])
+
+
+EventKind: TypeAlias = Literal["start", "boards", "pause", "resume", "final", "end", "note"]
+Phase: TypeAlias = Literal["waiting", "running", "paused", "closing", "over"]
+
+STOPS: Final[frozenset[EventKind]] = frozenset({"pause", "resume"})
+"""Events that stop a group, or let it continue, at once."""
+
+PASSED_BY: Final[frozenset[EventKind]] = STOPS | {"note"}
+"""Events that are applied even while a final waits for earlier rounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEvent:
+    """A due event, for one group or all groups."""
+
+    kind: EventKind
+    applied: bool = True
+    """False while a final waits for earlier rounds."""
+
+
+def due_now(kinds: Sequence[EventKind], *, is_final_ready: bool) -> int | None:
+    """Return the index of the event to apply next, among those due and not applied, or None.
+
+    A final waits until the earlier rounds are closed, and holds back all later events except those
+    in PASSED_BY.
+    """
+    is_waiting = False
+    for index, kind in enumerate(kinds):
+        if not is_waiting and (kind != "final" or is_final_ready):
+            return index
+        if is_waiting and kind in PASSED_BY:
+            return index
+        is_waiting = True
+    return None
+
+
+def phase(events: Iterable[GroupEvent], *, is_final: bool, is_open: bool) -> Phase:
+    """Return the phase of a group, given its events in order.
+
+    `is_final`: it is the group of the final; `is_open`: it has an open round. While a final waits,
+    the other groups finish their last round.
+    """
+    has_begun = has_ended = is_paused = False
+    for event in events:
+        if event.kind == "final" and is_final:
+            has_begun = has_begun or event.applied
+        elif event.kind in ("final", "end"):
+            has_ended = True
+        elif event.kind == "start" and not is_final:
+            has_begun = True
+        elif event.kind in STOPS:
+            is_paused = event.kind == "pause"
+    if not has_begun:
+        return "over" if has_ended else "waiting"
+    if has_ended and not is_open:
+        return "over"
+    if is_paused:
+        return "paused"
+    return "closing" if has_ended else "running"
+
+
+class Ordered(Hashable, Protocol):
+    """An entry; draws start from sorted entries, so they do not depend on input order."""
+
+    def __lt__(self, other: Any, /) -> bool:
+        """Return whether this entry comes first."""
+
+
+T = TypeVar("T", bound=Ordered)
+
+
+def derived_seed(bits: int, seed: int, *parts: int | str) -> int:
+    """Return a seed of `bits` bits that depends only on `seed` and `parts`."""
+    return Random(" ".join(map(str, (seed, *parts)))).getrandbits(bits)
+
+
+def pairs(entries: Iterable[T], seed: int) -> list[tuple[T, T]]:
+    """Return the matches of a round in which every two meet once; the first mover comes first.
+
+    The rows of the circle method are shuffled, and so are the matches within each row, to spread
+    each entry's matches evenly over the round. Fewer than two entries play no match.
+
+    >>> pairs(["ann", "bob", "cy"], seed=1)
+    [('ann', 'bob'), ('cy', 'bob'), ('cy', 'ann')]
+    """
+    # A prefix for each purpose: draws for pairs and seats with the same seed are independent.
+    rng = Random(f"pairs {seed}")
+    # Sorted before it is shuffled: the plan must not depend on the order of rows in a database.
+    order = shuffled(sorted(entries), rng)
+    if len(order) < 2:
+        return []
+    rows = shuffled(range(circle_rounds(len(order))), rng)
+    planned = [pair for row in rows for pair in shuffled(circle_round(len(order), row), rng)]
+    return [
+        (order[a], order[b]) if rng.random() < 0.5 else (order[b], order[a]) for a, b in planned
+    ]
+
+
+def seats(entries: Iterable[T], seed: int) -> tuple[T, ...]:
+    """Return the seating of a match of all entries."""
+    return tuple(shuffled(sorted(entries), Random(f"seats {seed}")))
+
+
+Item = TypeVar("Item")
+
+
+def shuffled(values: Iterable[Item], rng: Random) -> list[Item]:
+    """Return values in random order."""
+    copy = list(values)
+    rng.shuffle(copy)
+    return copy
+
+
+TieBreak: TypeAlias = Literal["battles", "scores", "meetings", "lot"]
+"""What puts an entry before another with equal points."""
+
+FIGURES: Final[tuple[TieBreak | None, ...]] = (None, "battles", "scores")
+"""What each figure of `EntryTotals.key` decides; the points are no tie-break."""
+
+
+@dataclass(frozen=True)
+class EntryTotals(Generic[T]):
+    """The totals of an entry over all rounds, which decide the final order."""
+
+    entry: T
+    points: float
+    games_diff: int = 0
+    score_diff: float = 0
+
+    @property
+    def key(self) -> tuple[float, int, float]:
+        """The figures that are compared first, higher is better."""
+        return self.points, self.games_diff, self.score_diff
+
+
+def final_order(
+    totals: Iterable[EntryTotals[T]], head_to_head: Mapping[tuple[T, T], float], seed: int
+) -> list[T]:
+    """Return entries in the order of prizes and of the final.
+
+    Ties on points are broken by games won minus lost, then by scores, then by the points among the
+    tied (`head_to_head`: of the first against the second), and finally by a lot drawn from the
+    seed.
+    """
+    return [ranked.entry for ranked in final_table(totals, head_to_head, seed)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Generic[T]):
+    """An entry in the final order."""
+
+    entry: T
+    totals: EntryTotals[T]
+    ahead_by: TieBreak | None
+    """What puts it before the next one; None if that is points, and for the last."""
+
+
+def final_table(
+    totals: Iterable[EntryTotals[T]], head_to_head: Mapping[tuple[T, T], float], seed: int
+) -> list[Ranked[T]]:
+    """Return the final order, with what separated entries of equal points.
+
+    >>> ann, bob = EntryTotals("ann", 9, games_diff=1), EntryTotals("bob", 9, games_diff=2)
+    >>> [(row.entry, row.ahead_by) for row in final_table([ann, bob], {}, seed=1)]
+    [('bob', 'battles'), ('ann', None)]
+    """
+    ordered = sorted(totals, key=lambda entry: entry.key, reverse=True)
+    by_entry = {row.entry: row for row in ordered}
+    ties = [[row.entry for row in tied] for _, tied in groupby(ordered, lambda row: row.key)]
+    lots = [lot for tied in ties for lot in untied(tied, head_to_head, seed)]
+    number = {entry: index for index, lot in enumerate(lots) for entry in lot}
+    order = [entry for lot in lots for entry in lot]
+    decided = [
+        "lot" if number[one] == number[other] else tie_break(by_entry[one], by_entry[other])
+        for one, other in pairwise(order)
+    ]
+    return [
+        Ranked(entry, by_entry[entry], ahead_by)
+        for entry, ahead_by in zip(order, [*decided, None], strict=False)
+    ]
+
+
+def tie_break(one: EntryTotals[T], other: EntryTotals[T]) -> TieBreak | None:
+    """Return what puts an entry before the next one, if not a lot."""
+    figures = zip(FIGURES, one.key, other.key, strict=True)
+    return next((name for name, mine, its in figures if mine != its), "meetings")
+
+
+def untied(
+    tied: Sequence[T], head_to_head: Mapping[tuple[T, T], float], seed: int
+) -> Iterator[list[T]]:
+    """Yield tied entries by the points among them, repeatedly for those that stay tied.
+
+    Inseparable entries are in one list, in the order of a lot.
+    """
+    points = {
+        entry: sum(head_to_head.get((entry, other), 0) for other in tied if other != entry)
+        for entry in tied
+    }
+    ordered = sorted(tied, key=points.__getitem__, reverse=True)
+    parts = [list(part) for _, part in groupby(ordered, points.__getitem__)]
+    if len(parts) == 1:
+        # The points among them separate nobody any more: only a lot is left.
+        yield list(shuffled(sorted(tied), Random(f"lot {seed}")))
+        return
+    for part in parts:
+        yield from untied(part, head_to_head, seed)
+
+
+def positions(totals: Mapping[T, float], competing: Collection[T]) -> dict[T, int]:
+    """Return the position of each entry: 1, plus the number of competing ones with more points.
+
+    Entries out of competition have positions too, but do not affect those of others.
+
+    >>> positions({"ann": 9, "bob": 4, "cy": 4, "dan": 1}, competing={"ann", "bob", "cy", "dan"})
+    {'ann': 1, 'bob': 2, 'cy': 2, 'dan': 4}
+    """
+    competitors = Counter(totals[entry] for entry in competing)
+    position: dict[float, int] = {}
+    following = 1
+    for total in sorted(set(totals.values()), reverse=True):
+        position[total] = following
+        following += competitors[total]
+    return {entry: position[total] for entry, total in totals.items()}
+
+
+Outcome: TypeAlias = Literal["won", "drawn", "lost"]
+EvenGames: TypeAlias = Literal["none", "score"]
+"""What decides a match with equally many games won: nothing, or the sum of scores."""
+
+POINTS: Final[Mapping[str, int]] = {
+    "win_higher": 4,
+    "win_lower": 2,
+    "draw_higher": 1,
+    "draw_lower": 0,
+}
+"""The default points of a result; opponents on the same position count as lower."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """How one game of a match ended: ranks and scores by seat."""
+
+    ranks: Sequence[int | None]
+    scores: Sequence[float | None]
+
+    def is_above(self, seat: int, other: int) -> bool:
+        """Return whether a seat ranks above another; an unranked seat is below all others."""
+        rank, other_rank = self.ranks[seat], self.ranks[other]
+        return rank is not None and (other_rank is None or rank < other_rank)
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """The result of a match between two of its seats, seen from one of them."""
+
+    won: int
+    """Games won."""
+    lost: int
+    score: float
+    """Sum over the games."""
+    against: float
+    tiebreak: EvenGames = "none"
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return whether the match was won, drawn or lost."""
+        lead = self.won - self.lost
+        if not lead and self.tiebreak == "score":
+            return outcome_of(self.score - self.against)
+        return outcome_of(lead)
+
+    def __str__(self) -> str:
+        """Return it in the form `2:0`."""
+        return f"{self.won}:{self.lost}"
+
+
+def outcome_of(lead: float) -> Outcome:
+    """Return the outcome for a lead."""
+    return "won" if lead > 0 else "lost" if lead < 0 else "drawn"
+
+
+def result(
+    games: Iterable[GameResult], seat: int, other: int, tiebreak: EvenGames = "none"
+) -> PairResult:
+    """Return the result of a match for one seat against another."""
+    games = list(games)
+    return PairResult(
+        sum(game.is_above(seat, other) for game in games),
+        sum(game.is_above(other, seat) for game in games),
+        sum(game.scores[seat] or 0 for game in games),
+        sum(game.scores[other] or 0 for game in games),
+        tiebreak,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How results become points."""
+
+    points: Mapping[str, int]
+    """Points by the keys of POINTS."""
+    factor: int = 1
+    tiebreak: EvenGames = "none"
+
+    def worth(self, outcome: Outcome, position: int, opponent: int) -> int:
+        """Return the points of an outcome, given both positions."""
+        if outcome == "lost":
+            return 0
+        result = "win" if outcome == "won" else "draw"
+        # Positions count from 1, so the smaller number is the higher place.
+        side = "higher" if opponent < position else "lower"
+        return self.points[f"{result}_{side}"] * self.factor
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """An entry's points and results, summed over matches."""
+
+    points: int = 0
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+    games_diff: int = 0
+    """Games won minus games lost."""
+    score_diff: float = 0
+    """Own scores minus those of the opponents."""
+
+    def plus(self, other: Tally) -> Tally:
+        """Return the sums of both."""
+        return Tally(
+            self.points + other.points,
+            self.won + other.won,
+            self.drawn + other.drawn,
+            self.lost + other.lost,
+            self.games_diff + other.games_diff,
+            self.score_diff + other.score_diff,
+        )
+
+
+Crosstable: TypeAlias = Mapping[tuple[T, T], Tally]
+"""The tally of each entry against each other one."""
+
+
+def tally(
+    games: Sequence[GameResult], seat: int, other: int, positions: Sequence[int], scoring: Scoring
+) -> Tally:
+    """Return the tally of a match for one seat against another; `positions` are by seat."""
+    match = result(games, seat, other, scoring.tiebreak)
+    outcome = match.outcome
+    return Tally(
+        scoring.worth(outcome, positions[seat], positions[other]),
+        int(outcome == "won"),
+        int(outcome == "drawn"),
+        int(outcome == "lost"),
+        match.won - match.lost,
+        match.score - match.against,
+    )
+
+
+@dataclass(frozen=True)
+class PlayedMatch(Generic[T]):
+    """A match that counts: its entries by seat, and how its games ended."""
+
+    entries: tuple[T, ...]
+    games: tuple[GameResult, ...]
+
+
+def crosstable(
+    matches: Iterable[PlayedMatch[T]], positions: Mapping[T, int], scoring: Scoring
+) -> Crosstable[T]:
+    """Return the tally of each entry against each other in the matches of a round.
+
+    `positions` are those at the start of the round.
+    """
+    table: dict[tuple[T, T], Tally] = {}
+    for match in matches:
+        places = [positions[entry] for entry in match.entries]
+        for (seat, entry), (other, opponent) in permutations(enumerate(match.entries), 2):
+            met = tally(match.games, seat, other, places, scoring)
+            table[entry, opponent] = table.get((entry, opponent), Tally()).plus(met)
+    return table
+
+
+def summed(table: Crosstable[T]) -> dict[T, Tally]:
+    """Return the tally of each entry against all others."""
+    sums: dict[T, Tally] = {}
+    for (entry, _), met in table.items():
+        sums[entry] = sums.get(entry, Tally()).plus(met)
+    return sums
+
+
+def match_points(
+    games: Sequence[GameResult], positions: Sequence[int], scoring: Scoring
+) -> tuple[int, ...]:
+    """Return the points of a match by seat; `positions` are by seat too."""
+    seats = tuple(range(len(positions)))
+    sums = summed(
+        crosstable([PlayedMatch(seats, tuple(games))], dict(enumerate(positions)), scoring)
+    )
+    return tuple(sums.get(seat, Tally()).points for seat in seats)
+
+
+LADDER: Final = "ladder"
+
+USUAL_ROUNDS: Final = 3
+
+MOST_ROUNDS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder(Contest):
+    """Rounds in which every two teams meet, played one after the other.
+
+    A win over a team that stands higher at the start of the round is worth more (`POINTS`). In the
+    end no two teams share a place; for how, see `final_order`.
+
+    >>> ladder = Ladder(("ann", "bob", "cy"), seed=1, number=2)
+    >>> [fixture.players for fixtures in ladder.rounds({}) for fixture in fixtures]
+    [('bob', 'cy'), ('bob', 'ann'), ('cy', 'ann')]
+    >>> ladder.expected({})
+    6
+    """
+
+    teams: tuple[str, ...]
+    seed: int
+    number: int = USUAL_ROUNDS
+    """Number of rounds."""
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for invalid teams or an invalid number of rounds."""
+        check_teams(self.teams)
+        if not 1 <= self.number <= MOST_ROUNDS:
+            raise UsageError(f"a ladder has 1 to {MOST_ROUNDS} rounds, not {self.number}")
+
+    def rounds(self, results: Results) -> Iterator[Round]:
+        """Yield the fixtures of each ladder round, up to the first unfinished one."""
+        for number in range(1, self.number + 1):
+            rows = self.fixtures(number)
+            yield from rows
+            if open_fixtures(rows, results):
+                return
+
+    def fixtures(self, number: int) -> tuple[Round, ...]:
+        """Return the fixtures of a ladder round, in rows in which nobody plays twice."""
+        return fixtures_of(self.teams, self.seed, number)
+
+    def expected(self, results: Results) -> int:
+        """Return the total number of matches."""
+        return self.number * len(self.teams) * (len(self.teams) - 1) // 2
+
+    def crosstable(self, results: Results) -> Crosstable[str]:
+        """Return the tally of each team against each other in all matches so far."""
+        sums: dict[tuple[str, str], Tally] = {}
+        for number in range(1, self.number + 1):
+            places = positions(self.points(sums), self.teams)
+            for pair, tally in crosstable(self.matches(number, results), places, SCORING).items():
+                sums[pair] = sums.get(pair, Tally()).plus(tally)
+        return sums
+
+    def matches(self, number: int, results: Results) -> Iterator[PlayedMatch[str]]:
+        """Yield the finished matches of a round."""
+        for result in played(self.fixtures(number), results):
+            yield PlayedMatch(result.players, (GameResult(result.ranks, result.scores),))
+
+    def points(self, sums: Crosstable[str]) -> dict[str, int]:
+        """Return the points of each team."""
+        tallies = summed(sums)
+        return {team: tallies.get(team, Tally()).points for team in self.teams}
+
+    def standings(self, results: Results) -> tuple[StageTable, ...]:
+        """Return the only table, by points."""
+        sums = self.crosstable(results)
+        points = self.points(sums)
+        done = len(results) >= self.expected(results)
+        order = self.final(sums) if done else by_points(points)
+        rows = (replace(row, points=points[row.team]) for row in table(results.values(), order))
+        stages = tuple(stage(number) for number in range(1, self.number + 1))
+        return (StageTable(LADDER, tuple(rows), Settled(order), done, stages),)
+
+    def final(self, sums: Crosstable[str]) -> Order:
+        """Return the final order, in which no two teams are equal."""
+        totals = [
+            EntryTotals(team, tally.points, tally.games_diff, tally.score_diff)
+            for team, tally in ({team: Tally() for team in self.teams} | summed(sums)).items()
+        ]
+        head_to_head = {pair: tally.points for pair, tally in sums.items()}
+        return tuple((team,) for team in final_order(totals, head_to_head, self.seed))
+
+
+SCORING: Final = Scoring(POINTS)
+
+
+def stage(number: int) -> str:
+    """Return the name of a round; each is a stage, to give its matches seeds of their own."""
+    return f"round {number}"
+
+
+@lru_cache(maxsize=64)
+def fixtures_of(teams: tuple[str, ...], seed: int, number: int) -> tuple[Round, ...]:
+    """Return the fixtures of a ladder round, in rows in which nobody plays twice."""
+    planned = pairs(teams, derived_seed(53, seed, LADDER, number))
+    width = len(teams) // 2
+    rows = [planned[start : start + width] for start in range(0, len(planned), width)]
+    return tuple(
+        tuple(Fixture(stage(number), None, row, players) for players in meetings)
+        for row, meetings in enumerate(rows, 1)
+    )
+
+
+def by_points(points: dict[str, int]) -> Order:
+    """Order teams by points, grouping equal ones."""
+    best_first = sorted(set(points.values()), reverse=True)
+    return tuple(
+        tuple(sorted(team for team, total in points.items() if total == worth))
+        for worth in best_first
+    )

@@ -1,1 +1,0 @@
-"""Statistics of results: ratings, intervals, sequential tests, stochastic search."""

@@ -1,1 +1,0 @@
-"""Championship pages: the report, and the handouts for teams."""

@@ -1,1 +1,0 @@
-"""The documents for players as pages."""

@@ -1,1 +1,0 @@
-"""Pages of the games: the list, how to play each, and its rules."""

@@ -1,1 +1,0 @@
-"""Pages of matches played by the server, between bots and with people."""

@@ -1,0 +1,507 @@
+"""The live matches of a server: who takes which seat, a visitor's own bot, and the next match."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
+from threading import Lock
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from cw.arena.bots import BotSpec
+from cw.arena.launch import warn_of
+from cw.arena.seats.wrappers import HumanSeat
+from cw.errors import Abandoned, ArenaError, CapacityError, QuotaError, UsageError
+from cw.games.registry import load_game, load_play_options, load_strategies
+from cw.games.rules import Json
+from cw.matches.run import OnLaunch, check_number, run_match
+from cw.matches.spec import NO_SECRETS, Isolation, MatchResult, MatchSpec, Secrets
+from cw.server.rooms import KeepReplay
+from cw.server.session import Clock
+from cw.web.live_match import PART, Guest, LiveMatch, LoopThread, MatchMeter, Shares
+
+CAPACITY: Final = 64
+"""Most matches kept, running ones included; beyond this, finished ones are dropped."""
+
+MOST_WITH_GUESTS: Final = 16
+"""Most matches with guests' bots at once, in addition to all others."""
+
+MOST_WAITING: Final = 24
+"""Most matches in the queue."""
+
+MOST_WAITING_OF_ONE: Final = 3
+"""Most matches of one visitor in the queue."""
+
+UNWATCHED: Final = 60.0
+"""Seconds unwatched after which a match may be closed to make room, or leaves the queue."""
+
+UNMOVED: Final = 5 * 60.0
+"""Seconds without a move by its person after which a match may be closed to make room."""
+
+LONGEST: Final = 30 * 60.0
+"""Seconds after which any match may be closed to make room."""
+
+T = TypeVar("T")
+
+Play: TypeAlias = Callable[..., Coroutine[Any, Any, MatchResult]]
+"""Plays a match; takes the arguments of `run_match`."""
+
+logger = logging.getLogger(__name__)
+
+
+class LiveMatches:
+    """The matches of a server, all played in one separate thread."""
+
+    def __init__(self, most: int, clock: Clock, keep_replay: KeepReplay | None = None) -> None:
+        """Play up to `most` matches at once; `keep_replay` saves their replays, None for none."""
+        self._most = most
+        self._clock = clock
+        self._keep_replay = keep_replay
+        self.shares = Shares()
+        self._lock = Lock()
+        self._loop_thread: LoopThread | None = None
+        self._matches: dict[str, LiveMatch] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether matches can be played here."""
+        return self._most > 0
+
+    def of(self, game: str) -> list[LiveMatch]:
+        """Return the public matches of a game, latest first."""
+        with self._lock:
+            matches = list(self._matches.values())
+        return [
+            match for match in reversed(matches) if match.spec.game == game and match.guest is None
+        ]
+
+    def find(self, name: str) -> LiveMatch | None:
+        """Return a waiting, running or finished match, or None; counts as a look at it."""
+        with self._lock:
+            match = self._matches.get(name)
+            if match is not None:
+                match.seen = self._clock()
+                if match.waits:
+                    self._admit()
+            return match
+
+    def begin(  # noqa: PLR0913 - each of them is a thing of its own
+        self,
+        spec: MatchSpec,
+        *,
+        visitor: str = "",
+        pace: float = 0.0,
+        bot_secrets: Secrets = NO_SECRETS,
+        on_launch: OnLaunch = warn_of,
+        choices: tuple[str, ...] = (),
+        guest: Guest | None = None,
+        room: ExitStack | None = None,
+        play: Play = run_match,
+    ) -> LiveMatch:
+        """Begin a match, or queue it while somebody watches its page.
+
+        `visitor` is the requester, who gets at most a third of the slots; "" for the owner, who may
+        use all. `room` holds the resources of the bots: the match takes it over, and closes it at
+        its end. `play` replaces `run_match` where more has to be done. Raises CapacityError if too
+        many matches wait, and QuotaError if too many of this visitor do.
+        """
+        with self._lock:
+            self._check(visitor, guest)
+            people = {bot.name: HumanSeat() for bot in spec.bots if bot.kind == "human"}
+            now = self._clock()
+            match = LiveMatch(
+                spec, people, secrets.token_urlsafe(16), choices, now, now, visitor, guest
+            )
+            match.meter = MatchMeter(self.shares.of(visitor)) if visitor else None
+            match.work = partial(
+                play,
+                spec,
+                on_turn=match.watch,
+                on_launch=on_launch,
+                people=people,
+                pace=pace,
+                meter=match.meter,
+                secrets=bot_secrets,
+            )
+            self._matches[match.name] = match
+            if room is not None:
+                # Taken over only once the match is kept: if anything above raises, the caller still
+                # closes it.
+                match.room = room.pop_all()
+            self._admit()
+            self._forget()
+            return match
+
+    def play(self, name: str, key: str, turn: int, action: Json) -> None:
+        """Play an action by hand; raise an ArenaError if it cannot be played."""
+        match = self._matches.get(name)
+        if match is None:
+            raise UsageError("there is no such match")
+
+        async def play() -> None:
+            match.play(key, turn, action)
+            match.moved = self._clock()
+
+        self.run(play())
+
+    def resign(self, name: str, key: str) -> None:
+        """Resign a match for its person, who loses it; without the key, do nothing."""
+        match = self._matches.get(name)
+        if match is None or not match.fits(key):
+            return
+        people = match.people.values()
+        with self._lock:
+            if match.waits:
+                self._leave(match, "its player resigned before it began")
+                return
+
+        async def resign() -> None:
+            for seat in people:
+                seat.resigned.set()
+
+        self.run(resign())
+
+    def stop(self, name: str, why: str) -> None:
+        """Abort a match and leave nothing of it running. A finished match stays as it is."""
+        with self._lock:
+            match = self._matches.get(name)
+            if match is None or match.over:
+                return
+            match.leaving = why
+            if match.waits:
+                self._leave(match, why)
+            else:
+                self.run(self._cancel([name]))
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in the thread of the matches, and wait for its result."""
+        if self._loop_thread is None:
+            self._loop_thread = LoopThread()
+        return self._loop_thread.run(work)
+
+    def close(self) -> None:
+        """End all matches, and leave nothing of them running."""
+        with self._lock:
+            for match in self._waiting():
+                self._leave(match, match.leaving)
+            if self._loop_thread is not None:
+                self._loop_thread.close()
+                self._loop_thread = None
+
+    async def _start(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
+        self._tasks[match.name] = asyncio.create_task(self._conduct(match, work))
+
+    async def _conduct(self, match: LiveMatch, work: Coroutine[Any, Any, MatchResult]) -> None:
+        try:
+            result = await work
+            if self._keep_replay is not None:
+                match.replay = await asyncio.to_thread(
+                    self._keep_replay, match.public(result.replay)
+                )
+            match.result.set_result(result)
+        except asyncio.CancelledError:
+            match.result.set_exception(Abandoned(match.leaving))
+        except Exception as error:
+            if not isinstance(error, ArenaError):
+                logger.exception("match %s of %s", match.name, match.spec.game)
+            match.result.set_exception(error)
+        finally:
+            match.room.close()
+            match.version += 1
+            del self._tasks[match.name]
+
+    async def _cancel(self, names: Sequence[str]) -> None:
+        tasks = [self._tasks[name] for name in names if name in self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _leave(self, match: LiveMatch, why: str) -> None:
+        """Remove a match from the queue."""
+        match.result.set_exception(Abandoned(why))
+        match.room.close()
+
+    def _check(self, visitor: str, guest: Guest | None) -> None:
+        """Raise an ArenaError if no match may be requested now, or none by this visitor."""
+        if not self.is_open:
+            raise UsageError("this server plays no matches")
+        for match in self._waiting():
+            if self._clock() - match.seen >= UNWATCHED:
+                self._leave(match, "nobody looked at its page while it waited")
+        if guest is not None and self._in_the_way(self._of_guest(guest), 1) is None:
+            raise CapacityError(f"{guest.title} is already playing online: end that match first")
+        waiting = self._waiting()
+        own = sum(match.visitor == visitor for match in waiting)
+        if visitor and own >= MOST_WAITING_OF_ONE:
+            raise QuotaError(f"{own} matches of yours are waiting: watch or resign those first")
+        if len(waiting) >= MOST_WAITING:
+            raise CapacityError(f"{len(waiting)} matches are waiting: try again later")
+
+    def _waiting(self) -> list[LiveMatch]:
+        """Return the waiting matches, the longest-waiting first."""
+        return [match for match in self._matches.values() if match.waits]
+
+    def _admit(self) -> None:
+        """Begin waiting matches that have a slot, and update the queue positions of the others."""
+        for match in self._waiting():
+            leaving = self._makes_way_for(match)
+            if leaving is not None:
+                self.run(self._cancel([other.name for other in leaving]))
+                work, match.work = match.work, None
+                match.begun = match.moved = self._clock()
+                if work is not None:
+                    self.run(self._start(match, work()))
+        for place, match in enumerate(self._waiting(), start=1):
+            match.place = place
+
+    def _makes_way_for(self, match: LiveMatch) -> list[LiveMatch] | None:
+        """Return the matches to close for a waiting one; None if it gets no slot yet."""
+        # Two pools: guests' matches cannot crowd out those of the site, nor the reverse.
+        most = self._most if match.guest is None else MOST_WITH_GUESTS
+        alike = [
+            other for other in self._played() if (other.guest is None) == (match.guest is None)
+        ]
+        bounds = [(alike, most)]
+        if match.visitor:
+            of_visitor = [other for other in alike if other.visitor == match.visitor]
+            bounds.insert(0, (of_visitor, max(1, most // PART)))
+        if match.guest is not None:
+            bounds.insert(0, (self._of_guest(match.guest), 1))
+        leaving: list[LiveMatch] = []
+        for others, bound in bounds:
+            staying = [other for other in others if other not in leaving]
+            more = self._in_the_way(staying, bound)
+            if more is None:
+                return None
+            leaving += more
+        return leaving
+
+    def _in_the_way(self, others: Sequence[LiveMatch], bound: int) -> list[LiveMatch] | None:
+        """Return the matches to close so that one more is within the bound, or None."""
+        if len(others) < bound:
+            return []
+        yielding = [match for match in others if self._yields(match)]
+        return [min(yielding, key=lambda match: match.seen)] if yielding else None
+
+    def _yields(self, match: LiveMatch) -> bool:
+        """Return whether a match may be closed to make room."""
+        now = self._clock()
+        is_left = bool(match.people) and now - match.moved >= UNMOVED
+        return is_left or now - match.seen >= UNWATCHED or now - match.begun >= LONGEST
+
+    def _played(self) -> Iterator[LiveMatch]:
+        return (match for match in self._matches.values() if match.is_played)
+
+    def _of_guest(self, guest: Guest) -> list[LiveMatch]:
+        """Return the running matches with a guest's bots."""
+        return [
+            match for match in self._played() if match.guest and match.guest.owner == guest.owner
+        ]
+
+    def _forget(self) -> None:
+        """Drop finished matches if there are too many, first of the visitor who has the most."""
+        while len(self._matches) > CAPACITY:
+            counts = Counter(match.visitor for match in self._matches.values())
+            over = [match for match in self._matches.values() if match.over]
+            if not over:
+                return
+            del self._matches[max(over, key=lambda match: counts[match.visitor]).name]
+
+
+OWN: Final = "own:"
+"""Prefix of the choice of one's own bot in forms."""
+
+
+class Link(NamedTuple):
+    """The text and the address of a link."""
+
+    words: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A visitor's own bot, as offered by a form."""
+
+    choice: str
+    """As forms name it."""
+    words: str
+    problem: str = ""
+    """Why it cannot play here now, as a sentence; "" if it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opponents:
+    """The opponents offered for play by hand, before the built-in strategies."""
+
+    training: str
+    """The built-in strategy that is the training bot; "" if there is none."""
+    own: tuple[Offer, ...] = ()
+    chosen: str = ""
+    """The preselected choice; "" for the first."""
+    invitation: Link | None = None
+    """How to get to play with one's own bot; None if that is known or impossible."""
+    tournament: str = ""
+    """The tournament whose page this is, which offers nobody else; "" for none."""
+    home: Link | None = None
+    """The page of that tournament."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBot:
+    """A visitor's own bot, ready to be seated."""
+
+    bot: BotSpec
+    isolation: Isolation
+    secrets: Mapping[str, str]
+    guest: Guest
+
+
+class OwnBots(Protocol):
+    """Finds the bots of the current visitor; part of a site that has such visitors."""
+
+    def opponents(self, game: str) -> Opponents:
+        """Return the opponents offered to the current visitor."""
+
+    def ready(self, game: str, choice: str, room: ExitStack) -> OwnBot:
+        """Return the chosen bot; `room` takes the resources that it needs.
+
+        Raises UsageError if it does not exist, or cannot play here now.
+        """
+
+
+PERSON: Final = "human"
+"""How forms name the person at the page."""
+
+BUILT_IN: Final = "builtin:"
+
+SECOND: Final = "greedy"
+"""The next opponent after any weaker one: those all play badly."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextMatch:
+    """A match that starts with one click."""
+
+    words: str
+    form: Mapping[str, str]
+    """The fields of its form."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextMatches:
+    """The matches that may follow one."""
+
+    matches: Sequence[NextMatch]
+    strongest: str
+    """The opponent if no built-in one is stronger; otherwise ""."""
+
+
+def next_matches(spec: MatchSpec, choices: Sequence[str]) -> NextMatches:
+    """Return what may follow a match that a person has played; nothing for other matches."""
+    if PERSON not in choices:
+        return NextMatches((), "")
+    opponent = built_in_of(choices)
+    stronger = stronger_than(spec.game, opponent) if opponent else None
+    proposals = [("Play again", choices), ("Swap sides", [*choices[1:], choices[0]])]
+    if stronger is not None:
+        seats = [seat if seat == PERSON else f"{BUILT_IN}{stronger}" for seat in choices]
+        proposals.append((f"Stronger opponent: {stronger}", seats))
+    fields = options_of(spec)
+    return NextMatches(
+        [NextMatch(words, fields | seats_of(seats)) for words, seats in proposals],
+        strongest=opponent if stronger is None else "",
+    )
+
+
+def built_in_of(choices: Sequence[str]) -> str:
+    """Return the built-in strategy that a person played against; "" for other opponents."""
+    others = {seat for seat in choices if seat != PERSON}
+    opponent = others.pop() if len(others) == 1 else ""
+    return opponent.removeprefix(BUILT_IN) if opponent.startswith(BUILT_IN) else ""
+
+
+def stronger_than(game: str, strategy: str) -> str | None:
+    """Return the next stronger built-in strategy to meet, or None for the strongest."""
+    names = list(load_strategies(game))
+    stronger = names[names.index(strategy) + 1 :]
+    if SECOND in stronger:
+        return SECOND
+    return stronger[0] if stronger else None
+
+
+def options_of(spec: MatchSpec) -> dict[str, str]:
+    """Return the options of a match that forms offer, as form fields."""
+    offered = {choice.option for choice in load_play_options(spec.game).choices}
+    return {name: str(value) for name, value in spec.options.items() if name in offered}
+
+
+def seats_of(choices: Sequence[str]) -> dict[str, str]:
+    """Return the choice for each seat, as form fields."""
+    return {f"seat-{number}": seat for number, seat in enumerate(choices, 1)}
+
+
+NOBODY: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormSeats:
+    """The seats that the forms of a game offer."""
+
+    numbers: range
+    """How many players a match may have; from two on unless the game is for one player only."""
+    most: int
+    """How many seats a form shows."""
+    usual: tuple[str, ...]
+    """The built-in strategies chosen by default; the other seats stay empty."""
+
+
+def form_seats(game: str) -> FormSeats:
+    """Return the seats of a game's forms: by default, as few players as the game allows.
+
+    If the play options of the game name more strategies, all of these are chosen.
+    """
+    play_options, numbers = load_play_options(game), load_game(game).rules.seats
+    numbers = numbers[1:] if numbers.start == 1 and len(numbers) > 1 else numbers
+    most = min(max(play_options.most_players, numbers[0]), numbers[-1])
+    number = min(max(len(play_options.strategies), numbers[0]), most)
+    return FormSeats(numbers, most, tuple(islice(cycle(play_options.strategies), number)))
+
+
+def read_seats(game: str, form: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the chosen players in seat order; raise UsageError if that many cannot play.
+
+    The fields are `seat-1` and so on; or, for one person, `hand`, their seat number, and `bot`,
+    their opponent. It takes each other seat, unless it is their own bot, which plays once.
+    """
+    seats = form_seats(game)
+    if "hand" in form:
+        choices = against(form.get("bot", NOBODY), seats)
+        choices.insert(read_hand(form["hand"], seats.numbers[0]) - 1, PERSON)
+    else:
+        numbers = range(1, seats.most + 1)
+        choices = [form.get(f"seat-{number}", NOBODY) for number in numbers]
+    players = tuple(choice for choice in choices if choice != NOBODY)
+    check_number(game, seats.numbers, len(players))
+    return players
+
+
+def against(bot: str, seats: FormSeats) -> list[str]:
+    """Return a person's opponents; their own bot plays once, alongside the usual strategies."""
+    others = [f"{BUILT_IN}{name}" for name in seats.usual] if bot.startswith(OWN) else [bot]
+    return [bot, *islice(cycle(others), seats.numbers[0])][: seats.numbers[0] - 1]
+
+
+def read_hand(text: str, seats: int) -> int:
+    """Return the number of the seat a person takes, from 1."""
+    numbers = [str(number) for number in range(1, seats + 1)]
+    if text not in numbers:
+        raise UsageError(f"hand must be one of {', '.join(numbers)}, not {text[:60]!r}")
+    return int(text)

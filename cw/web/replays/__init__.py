@@ -1,1 +1,0 @@
-"""Pages of replays: the list, the viewer, other formats, uploads."""

@@ -1,1 +1,0 @@
-"""The pages for writing and trying a bot."""

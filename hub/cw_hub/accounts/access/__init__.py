@@ -1,1 +1,0 @@
-"""Authentication of people and programs: passwords, tickets, tokens, printed cards."""

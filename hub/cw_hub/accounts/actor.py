@@ -1,0 +1,252 @@
+"""The requester and its permissions: looked up on demand, once per request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import wraps
+from itertools import islice
+from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from urllib.parse import urlencode
+
+from flask import current_app, flash, g, redirect, request, session, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from cw_hub.accounts import cards, tickets
+from cw_hub.accounts.cards import Entered, HostHolder, TeamHolder
+from cw_hub.accounts.roles import Role, find_role
+from cw_hub.accounts.tickets import Holder, Scope
+from cw_hub.context import Clock
+from cw_hub.operation import logs
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.store.database import Reading
+
+P = ParamSpec("P")
+AnyHolder = TypeVar("AnyHolder")
+CardSession: TypeAlias = Literal["team", "host"]
+FindHolder: TypeAlias = Callable[[Reading, Clock, str, str], AnyHolder | None]
+"""Finds the holder of a ticket in a tournament, given by its slug."""
+
+TICKET: Final = "ticket"
+"""The key of the session ticket in the cookie."""
+
+SECOND: Final = timedelta(seconds=1)
+
+LOGGED_OUT: Final = "You are logged out, so nothing was saved. Log in, then send it again."
+
+MOST_TEAMS: Final = 10
+"""Maximum number of teams of one browser that are looked up."""
+
+API: Final = "/api/"
+"""The prefix of paths that programs request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The requester; permissions depend on nothing else."""
+
+    user: Holder | None = None
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the requester is an admin, and may act as one."""
+        return self.user is not None and self.user.is_admin and self.may("admin")
+
+    def may(self, scope: Scope) -> bool:
+        """Return whether the credentials allow something: a session allows its user everything."""
+        return self.user is not None and (self.user.scopes is None or scope in self.user.scopes)
+
+    def is_user(self, user_id: int) -> bool:
+        """Return whether the requester is this user."""
+        return self.user is not None and self.user.user_id == user_id
+
+    def sees(self, user_id: int | None) -> bool:
+        """Return whether the requester sees what only this user and admins see."""
+        is_own = user_id is not None and self.is_user(user_id) and self.may("read")
+        return is_own or self.is_admin
+
+    def team(self, slug: str) -> TeamHolder | None:
+        """Return the team the requester acts for in a tournament: by a card, or as a member."""
+        return holder_of("team", slug, cards.find_team) or self.role(slug).team
+
+    def host(self, slug: str) -> HostHolder | None:
+        """Return the host session of this browser in a tournament, or None."""
+        return holder_of("host", slug, cards.find_host)
+
+    def is_host(self, slug: str) -> bool:
+        """Return whether the requester is a host of a tournament; admins count as hosts."""
+        return self.is_admin or self.host(slug) is not None or self.role(slug).is_host
+
+    def role(self, slug: str) -> Role:
+        """Return the account's role in a tournament; one statement a request, none for visitors."""
+        if self.user is None or request.path.startswith(API):
+            return Role()
+        roles = g.setdefault("roles", {})
+        if slug not in roles:
+            with one_reading() as reading:
+                roles[slug] = find_role(reading, slug, self.user.user_id)
+        return cast(Role, roles[slug])
+
+
+VISITOR: Final = Actor()
+
+
+def actor() -> Actor:
+    """Return the requester; at most one statement per request, none without a cookie."""
+    if "actor" not in g:
+        g.actor = _find()
+        logs.note(user_id=g.actor.user and g.actor.user.user_id)
+    return cast(Actor, g.actor)
+
+
+def name() -> str:
+    """Return the requester as part of a key: the id of the user, or "" for a visitor."""
+    user = actor().user
+    return str(user.user_id) if user else ""
+
+
+def _find() -> Actor:
+    if request.path.startswith(API):
+        return _find_bearer()
+    ticket = session.get(TICKET)
+    if not isinstance(ticket, str):
+        return VISITOR
+    hub = resources()
+    with one_reading() as reading:
+        holder = tickets.find_holder(reading, hub.clock, ticket)
+    if holder is None:
+        return VISITOR
+    if tickets.is_stale(holder, hub.clock()):
+        _extend(holder)
+    return Actor(holder)
+
+
+def cookie_of(kind: CardSession, slug: str) -> str:
+    """Return the name of the cookie of a team or host: one for each tournament."""
+    return f"{current_app.config['SESSION_COOKIE_NAME']}-{kind}-{slug}"
+
+
+def holder_of(kind: CardSession, slug: str, find: FindHolder[AnyHolder]) -> AnyHolder | None:
+    """Return the holder of a cookie in a tournament; one statement per request, none without it."""
+    holders = g.setdefault("holders", {})
+    name = cookie_of(kind, slug)
+    if name not in holders:
+        ticket, hub = request.cookies.get(name), resources()
+        if request.path.startswith(API) or ticket is None:
+            return None
+        with one_reading() as reading:
+            holders[name] = find(reading, hub.clock, slug, ticket)
+    return cast("AnyHolder | None", holders[name])
+
+
+def tournaments_of_browser() -> list[str]:
+    """Return slugs from this browser's team cookies, not yet known to be valid."""
+    prefix = cookie_of("team", "")
+    slugs = (name.removeprefix(prefix) for name in request.cookies if name.startswith(prefix))
+    return list(islice(slugs, MOST_TEAMS))
+
+
+def hold(answer: Response, slug: str, entered: Entered) -> Response:
+    """Let this browser act for a team or a host from now on; the account stays logged in."""
+    answer.set_cookie(
+        cookie_of(entered.kind, slug),
+        entered.ticket,
+        max_age=(entered.expires_at - resources().clock()) // SECOND,
+        secure=current_app.config["SESSION_COOKIE_SECURE"],
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
+
+
+def let_go(answer: Response, kind: CardSession, slug: str) -> Response:
+    """Delete the cookie with which this browser acted for a team or a host."""
+    secure = current_app.config["SESSION_COOKIE_SECURE"]
+    answer.delete_cookie(cookie_of(kind, slug), secure=secure, httponly=True, samesite="Lax")
+    return answer
+
+
+def _find_bearer() -> Actor:
+    """Return the holder of an access token; the API ignores cookies."""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not token.startswith(tickets.TOKEN):
+        return VISITOR
+    hub = resources()
+    with one_reading() as reading:
+        holder = tickets.find_bearer(reading, hub.clock, token)
+    if holder is None:
+        return VISITOR
+    if tickets.is_token_stale(holder, hub.clock()):
+        with hub.database.writing() as writing:
+            tickets.note_use(writing, hub.clock, holder)
+    return Actor(holder)
+
+
+def _extend(holder: Holder) -> None:
+    """Extend a session, and the cookie of a remembered one."""
+    hub = resources()
+    with hub.database.writing() as writing:
+        tickets.extend(writing, hub.clock, holder)
+    session.modified = True
+
+
+def enter(ticket: str, *, remembered: bool) -> None:
+    """Log this browser in with a ticket; the previous session is cleared."""
+    session.clear()
+    g.pop("csrf_token", None)
+    g.pop("actor", None)
+    session[TICKET] = ticket
+    session.permanent = remembered
+
+
+def leave() -> str | None:
+    """Clear the session of this browser; return its ticket, or None."""
+    ticket = session.get(TICKET)
+    session.clear()
+    g.pop("csrf_token", None)
+    g.actor = VISITOR
+    return ticket if isinstance(ticket, str) else None
+
+
+def player() -> Holder:
+    """Return the current user, in a view for players only."""
+    user = actor().user
+    if user is None:
+        raise RuntimeError("this view is for players only")
+    return user
+
+
+def players_only(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
+    """Redirect visitors of a page to the log-in page."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+        return view(*args, **kwargs) if actor().user else to_login()
+
+    return guarded
+
+
+def to_login() -> Response:
+    """Redirect to the log-in page, and from there back to the requested page."""
+    address = url_for("account.login")
+    if request.method in ("GET", "HEAD"):
+        query = request.query_string.decode("ascii", "replace")
+        path = f"{request.path}?{query}" if query else request.path
+        address = f"{address}?{urlencode({'next': path}, safe='/')}"
+    else:
+        flash(LOGGED_OUT, "bad")
+    return redirect(address, 303)
+
+
+def players_only_json(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
+    """Answer 401 to visitors of a view that scripts request."""
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+        if actor().user:
+            return view(*args, **kwargs)
+        return {"error": "Please log in first."}, 401
+
+    return guarded

@@ -1,0 +1,351 @@
+"""What the operator does with accounts, and how one is deleted; all of it is audited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import delete as sqlalchemy_delete
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw_hub.accounts import audit, limits, mail, tickets
+from cw_hub.accounts import service as accounts_service
+from cw_hub.accounts.service import Account, forget_places, touch
+from cw_hub.context import Clock
+from cw_hub.operation import heartbeats
+from cw_hub.operation.resources import Resources
+from cw_hub.store.models import (
+    Bot,
+    BotActivation,
+    BotVersion,
+    Comparison,
+    CompetitionHost,
+    DraftFile,
+    Friend,
+    Guest,
+    Mail,
+    MatchParticipant,
+    PersonalLimit,
+    Role,
+    TeamMember,
+    User,
+    WorkshopTask,
+)
+from cw_hub.store.objects import ObjectStore
+from cw_hub.store.revisions import show_anew
+
+
+def delete_account(session: Session, clock: Clock, account: Account) -> None:
+    """Delete an account whose password has been checked; its row stays, emptied.
+
+    Raises Refused if the account has been deleted, or its password has changed, since the check.
+    """
+    touch(session, account, deleted_at=clock())
+    forget(session, account.user_id)
+
+
+def forget(session: Session, user_id: int) -> None:
+    """Erase the data of a user marked as deleted, and retire their bots. Idempotent.
+
+    The username stays reserved for 90 days, so that nobody can impersonate the user.
+    """
+    address = select(User.email).where(User.id == user_id).scalar_subquery()
+    session.execute(sqlalchemy_delete(Guest).where(Guest.email == address))
+    session.execute(
+        update(User)
+        .where(User.id == user_id)
+        .values(
+            username=None,
+            display_name=None,
+            email=None,
+            email_verified_at=None,
+            password_hash=None,
+            github_id=None,
+            country=None,
+            born=None,
+            avatar=None,
+        )
+    )
+    session.execute(update(Mail).where(Mail.user_id == user_id).values(email=None, words=None))
+    tickets.revoke_all(session, user_id)
+    forget_places(session, user_id)
+    session.execute(
+        sqlalchemy_delete(Friend).where(or_(Friend.user_id == user_id, Friend.friend_id == user_id))
+    )
+    for table in (TeamMember, CompetitionHost, DraftFile, PersonalLimit, WorkshopTask):
+        session.execute(sqlalchemy_delete(table).where(table.user_id == user_id))
+    _retire_bots(session, user_id)
+
+
+def _retire_bots(session: Session, user_id: int) -> None:
+    session.execute(
+        update(Bot)
+        .where(Bot.user_id == user_id)
+        .values(status="RETIRED", endpoint="", secret=None, key_id=None, check_due_at=None)
+    )
+    its = select(Bot.id).where(Bot.user_id == user_id)
+    for table in (BotVersion, BotActivation, Comparison):
+        # The daily upkeep deletes the uploads, which no version refers to any more.
+        session.execute(
+            sqlalchemy_delete(table)
+            .where(table.bot_id.in_(its))
+            .execution_options(synchronize_session=False)
+        )
+    # A bot of End of Codes has its user's name, including in past matches.
+    named = select(Bot.id).where(Bot.user_id == user_id, Bot.game == "end-of-codes")
+    name = f"deleted-{user_id}"
+    session.execute(
+        update(MatchParticipant)
+        .where(MatchParticipant.bot_id.in_(named))
+        .values(name=name)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        update(Bot)
+        .where(Bot.user_id == user_id, Bot.game == "end-of-codes")
+        .values(name=name, name_key=name)
+    )
+    # Last, because lock order is first the bot, then its competition.
+    show_anew(session, Bot.user_id == user_id)
+
+
+OPERATOR: Final = "operator"
+
+
+class NoAddress(UsageError):
+    """The account has no e-mail address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the operator sees of an account."""
+
+    id: int
+    username: str
+    role: str
+    email: str | None
+    is_confirmed: bool
+    country: str | None
+    created_at: datetime
+    locked_at: datetime | None
+
+
+def everybody(session: Session) -> list[Facts]:
+    """Return all accounts that were not deleted, oldest first."""
+    users = select(User).where(User.deleted_at.is_(None)).order_by(User.id)
+    return [_facts(user) for user in session.scalars(users)]
+
+
+def find(session: Session, username: str) -> Facts:
+    """Return the account with a name, ignoring case; raise UsageError if there is none."""
+    return _facts(_find(session, username))
+
+
+def _find(session: Session, username: str) -> User:
+    key = accounts_service.username_key(username)
+    query = select(User).where(User.username_key == key, User.deleted_at.is_(None))
+    user = session.scalars(query.with_for_update()).one_or_none()
+    if user is None:
+        raise UsageError(f"there is no user {username!r}; cw hub user list prints all users")
+    return user
+
+
+def _facts(user: User) -> Facts:
+    return Facts(
+        user.id,
+        user.username or "",
+        user.role,
+        user.email,
+        user.email_verified_at is not None,
+        user.country,
+        user.created_at,
+        user.locked_at,
+    )
+
+
+def _note(
+    session: Session,
+    clock: Clock,
+    verb: str,
+    user: User,
+    *,
+    actor: str = OPERATOR,
+    **detail: Any,
+) -> None:
+    audit.note(session, clock, actor, f"user {verb}", f"user:{user.id}", detail=detail)
+
+
+def set_role(session: Session, clock: Clock, username: str, role: Role) -> None:
+    """Make a user an admin, or a player again. Idempotent, but recorded each time."""
+    user = _find(session, username)
+    user.role = role
+    _note(session, clock, "admin", user, role=role)
+
+
+def lock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+    """Lock a user and end all their tickets; repeated calls keep the first time."""
+    user = _find(session, username)
+    user.locked_at = user.locked_at or clock()
+    tickets.revoke_all(session, user.id)
+    _note(session, clock, "lock", user, actor=actor)
+
+
+def unlock(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+    """Unlock a user. Idempotent."""
+    user = _find(session, username)
+    user.locked_at = None
+    _note(session, clock, "unlock", user, actor=actor)
+
+
+def end_sessions(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+    """Log a user out of all browsers. Idempotent, but recorded each time."""
+    user = _find(session, username)
+    tickets.revoke_all(session, user.id, "session")
+    _note(session, clock, "end-sessions", user, actor=actor)
+
+
+def confirm_email(session: Session, clock: Clock, username: str, *, actor: str = OPERATOR) -> None:
+    """Confirm a user's address without a mail. Idempotent.
+
+    Raises UsageError if the account has no address.
+    """
+    user = _find(session, username)
+    if not user.email:
+        raise NoAddress(f"{user.username} has no e-mail address: cw hub user set-email")
+    if user.email_verified_at is None:
+        user.email_verified_at = clock()
+        mail.drop_of(session, clock, "verify", user.id)
+        _note(session, clock, "confirm-email", user, actor=actor)
+
+
+def set_limit(  # noqa: PLR0913 - as many things as there are to be said
+    session: Session,
+    clock: Clock,
+    username: str,
+    name: str,
+    most: int | None,
+    *,
+    actor: str = OPERATOR,
+) -> None:
+    """Set a limit of a user; None resets it. Idempotent, but recorded each time.
+
+    Raises UsageError for an unknown name of a limit.
+    """
+    user = _find(session, username)
+    limits.put(session, user.id, name, most)
+    _note(session, clock, "limit", user, actor=actor, limit=name, most=most)
+
+
+def delete(session: Session, clock: Clock, username: str) -> None:
+    """Delete an account as its user would; raises UsageError if already deleted."""
+    user = _find(session, username)
+    user.deleted_at = clock()
+    session.flush()
+    forget(session, user.id)
+    _note(session, clock, "delete", user)
+
+
+def set_email(session: Session, clock: Clock, username: str, email: str) -> None:
+    """Set another, unconfirmed address for a user; links sent to the old one end."""
+    user = _find(session, username)
+    user.email = email
+    user.email_verified_at = None
+    tickets.revoke_all(session, user.id, *tickets.LINKS)
+    mail.drop_of(session, clock, "email", user.id)
+    # The audit log is kept for ever, so it does not contain the address.
+    _note(session, clock, "set-email", user)
+
+
+def reset_link(session: Session, clock: Clock, username: str) -> str:
+    """Return a new ticket to reset the password with, which confirms no address.
+
+    Raises UsageError if the account is locked, as its tickets are useless.
+    """
+    user = _find(session, username)
+    if user.locked_at:
+        raise UsageError(f"{user.username} is locked: cw hub user unlock {user.username}")
+    _note(session, clock, "reset-link", user)
+    return tickets.issue_link(session, clock, "reset", user.id, tickets.PRINTED)
+
+
+PREFIX: Final = "deletions"
+TIME: Final = "%Y%m%dT%H%M%S.%fZ"
+KEY: Final = re.compile(rf"{PREFIX}/(\d+)-(\d{{8}}T\d{{6}}\.\d{{6}}Z)-(\d{{8}}T\d{{6}}\.\d{{6}}Z)")
+
+
+class Deletion(NamedTuple):
+    """The deletion of an account; its creation time tells it from others with the same id."""
+
+    user_id: int
+    created_at: datetime
+    deleted_at: datetime
+
+    @property
+    def key(self) -> str:
+        """Return the key of the empty object that records it."""
+        begin, end = (f"{at.astimezone(UTC):{TIME}}" for at in self[1:])
+        return f"{PREFIX}/{self.user_id}-{begin}-{end}"
+
+
+def deletion_of(key: str) -> Deletion | None:
+    """Return the deletion that a key records, or None if it is another key."""
+    match = KEY.fullmatch(key)
+    return match and Deletion(int(match[1]), moment_of(match[2]), moment_of(match[3]))
+
+
+def moment_of(text: str) -> datetime:
+    """Parse a time in a key."""
+    return datetime.strptime(f"{text}+0000", f"{TIME}%z")
+
+
+def note_new(resources: Resources) -> None:
+    """Record in all stores of the site which accounts were deleted since the last call. Idempotent.
+
+    Raises StoreAway if a store cannot be reached; the next call retries.
+    """
+    now = resources.clock()
+    with resources.database.reading() as session:
+        since = heartbeats.moments(session).get(heartbeats.DELETIONS)
+        fresh = list(deletions(session, since))
+    elsewhere = resources.settings.backup_objects
+    for store in (resources.objects, *([ObjectStore(elsewhere)] if elsewhere else ())):
+        for one in fresh:
+            store.put_new(one.key, b"")
+    if fresh or since is None:
+        with resources.database.writing() as session:
+            heartbeats.note(session, heartbeats.DELETIONS, now)
+
+
+def deletions(session: Session, since: datetime | None) -> Iterator[Deletion]:
+    """Yield the accounts deleted since a moment, or all if it is None."""
+    columns = select(User.id, User.created_at, User.deleted_at)
+    rows = columns.where(User.deleted_at.is_not(None))
+    if since is not None:
+        # A transaction that began before the last call may have been committed after it.
+        rows = rows.where(User.deleted_at > since - heartbeats.TICKING)
+    for user_id, created_at, deleted_at in session.execute(rows):
+        yield Deletion(user_id, created_at, deleted_at or created_at)
+
+
+def noted(stores: Iterable[ObjectStore]) -> set[Deletion]:
+    """Return all deletions recorded in the stores; raise StoreAway if one cannot be reached."""
+    notes = (deletion_of(key) for store in stores for key in store.keys(PREFIX))
+    return {one for one in notes if one is not None}
+
+
+def repeat(session: Session, deletions: Iterable[Deletion]) -> int:
+    """Delete accounts again that a back-up has restored; return how many. Idempotent."""
+    count = 0
+    for one in deletions:
+        same = (User.id == one.user_id, User.created_at == one.created_at)
+        change = update(User).where(*same, User.deleted_at.is_(None))
+        values = change.values(deleted_at=one.deleted_at).returning(User.id)
+        if session.execute(values).one_or_none() is not None:
+            forget(session, one.user_id)
+            count += 1
+    return count

@@ -1,0 +1,62 @@
+"""Limits that an admin has set for one account; 0 locks the activity."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError, choices
+from cw_hub.store.database import insert_or_set
+from cw_hub.store.models import PersonalLimit
+
+LIMITS: Final[Mapping[str, str]] = {
+    "bots": "new bots, an hour and a day",
+    "practice": "practice matches of each bot, an hour",
+    "challenges": "matches of challenges, an hour",
+    "uploads": "versions of each program, an hour",
+    "comparisons": "comparisons of versions, a day",
+}
+"""The limits that can be set for a person, by name."""
+
+MOST: Final = 10_000
+
+
+def of_user(session: Session, user_id: int) -> dict[str, int]:
+    """Return the limits set for a person, by name; the rest are as usual."""
+    return of_users(session, [user_id]).get(user_id, {})
+
+
+def of_users(session: Session, users: Collection[int]) -> Mapping[int, dict[str, int]]:
+    """Return the limits set for several people, by their ids, in one statement."""
+    query = select(PersonalLimit).where(PersonalLimit.user_id.in_(users))
+    limits: dict[int, dict[str, int]] = defaultdict(dict)
+    for row in session.scalars(query.order_by(PersonalLimit.name)):
+        limits[row.user_id][row.name] = row.most
+    return limits
+
+
+def read_most(text: str) -> int | None:
+    """Parse a limit; None, as usual, if the text is empty. Raises UsageError if invalid."""
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= MOST):
+        raise UsageError(f"a limit is a whole number from 0 to {MOST}")
+    return int(text)
+
+
+def put(session: Session, user_id: int, name: str, most: int | None) -> None:
+    """Set a limit of a person; None resets it. Idempotent.
+
+    Raises UsageError for an unknown name.
+    """
+    if name not in LIMITS:
+        raise UsageError(f"there is no limit {name!r}; {choices(name, LIMITS)}")
+    key = {"user_id": user_id, "name": name}
+    if most is None:
+        session.execute(delete(PersonalLimit).filter_by(**key))
+    else:
+        insert_or_set(session, PersonalLimit, [{**key, "most": most}], ["most"])

@@ -1,0 +1,494 @@
+"""Mail: the outbox as rows, what each letter says, its limits, and what people subscribe to."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+from typing import Any, Final, Literal, TypeAlias, TypeGuard, cast, get_args
+
+from itsdangerous import BadSignature, URLSafeSerializer
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from cw_hub.context import Clock
+from cw_hub.operation import heartbeats
+from cw_hub.operation.settings import HubSettings
+from cw_hub.store.database import insert_missing, inserts
+from cw_hub.store.models import Bot, Mail, MailCount, MailState, User
+
+NewsKind: TypeAlias = Literal["inactive", "announce"]
+"""News of a bot that cannot be reached, and announcements of the host of a tournament."""
+
+MailKind: TypeAlias = Literal["reset", "verify", "email", "moving", "github"] | NewsKind
+"""Mails to reset a password, to confirm the address or a new one, to warn of a change of address,
+to report that GitHub was connected or disconnected; and news.
+"""
+
+PAUSES: Final = (1, 4, 16, 64)
+"""Minutes between attempts to send a mail."""
+
+ATTEMPTS: Final = len(PAUSES) + 1
+"""How often a mail is tried before it counts as dead."""
+
+LEASE: Final = timedelta(minutes=5)
+"""How long a sender has a mail to itself: longer than any mail server may take."""
+
+RETENTION: Final = timedelta(days=7)
+"""How long sent and dropped mails are remembered."""
+
+DEAD_RETENTION: Final = timedelta(days=30)
+"""How long dead mails are kept, in case somebody sends them again."""
+
+AT_ONCE: Final = 100
+"""Mails per query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A mail claimed by this process, which alone may send it."""
+
+    mail_id: int
+    attempt: int
+    message_id: str
+    kind: MailKind
+    user_id: int
+    bot_id: int | None = None
+    """The row of the bot that the mail is about, if any."""
+    email: str | None = None
+    """The recipient, if not the address of the account."""
+    words: Mapping[str, Any] | None = None
+    """The text, if it was fixed when the mail was queued."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """News for several users."""
+
+    kind: NewsKind
+    key: str
+    """Its unique key, such as `event:7`, at most 40 characters."""
+    words: Mapping[str, Any]
+    """The subject and the paragraphs."""
+
+
+def put(  # noqa: PLR0913 - what, about what, and where to
+    session: Session,
+    clock: Clock,
+    kind: MailKind,
+    user_id: int,
+    bot: int | None = None,
+    *,
+    email: str | None = None,
+) -> int:
+    """Queue a mail to a user, sent once this transaction is committed; return its id.
+
+    Each call queues another. Without `email` it goes to the address that the account has when it is
+    sent.
+    """
+    now = clock()
+    message_id = token_urlsafe(24)
+    mail = Mail(
+        message_id=message_id,
+        kind=kind,
+        user_id=user_id,
+        bot_id=bot,
+        email=email,
+        due_at=now,
+        created_at=now,
+    )
+    session.add(mail)
+    session.flush()
+    return mail.id
+
+
+def put_news(session: Session, clock: Clock, news: News, users: Iterable[int]) -> int:
+    """Queue news to users, sent once this transaction is committed; return to how many.
+
+    Nobody gets the same news twice.
+    """
+    now = clock()
+    about = {
+        "kind": news.kind,
+        "news_key": news.key,
+        "words": news.words,
+        "state": "waiting",
+        "attempt": 0,
+        "reason": "",
+        "due_at": now,
+        "created_at": now,
+    }
+    rows = [{"message_id": token_urlsafe(24), "user_id": user, **about} for user in users]
+    new = inserts(session, Mail, rows)
+    unseen = (insert.on_conflict_do_nothing().returning(Mail.id) for insert in new)
+    return sum(len(session.scalars(insert).all()) for insert in unseen)
+
+
+def has_mail(session: Session, kind: MailKind, user_id: int, bot: int, since: datetime) -> bool:
+    """Return whether a mail of a kind about a bot was queued to a user since a moment."""
+    same = (Mail.kind == kind, Mail.user_id == user_id, Mail.bot_id == bot)
+    query = select(Mail.id).where(*same, Mail.created_at > since).limit(1)
+    return session.scalar(query) is not None
+
+
+def due(session: Session, clock: Clock) -> Sequence[int]:
+    """Return the ids of mails that may be sent now, up to one batch.
+
+    News comes last, so that mails with links do not wait behind it.
+    """
+    waiting = select(Mail.id).where(Mail.state == "waiting", Mail.due_at <= clock())
+    in_order = waiting.order_by(Mail.news_key.is_not(None), Mail.due_at)
+    return session.scalars(in_order.limit(AT_ONCE)).all()
+
+
+def claim(session: Session, clock: Clock, mail_id: int) -> Claim | None:
+    """Claim a mail to send it; None if it is not due, or already claimed.
+
+    Concurrent callers: at most one succeeds. A sender that does not report within the lease loses
+    the mail, which is dead after the last attempt.
+    """
+    now = clock()
+    row = session.execute(
+        update(Mail)
+        .where(Mail.id == mail_id, Mail.state == "waiting", Mail.due_at <= now)
+        .values(attempt=Mail.attempt + 1, due_at=now + LEASE)
+        .returning(Mail)
+    ).scalar_one_or_none()
+    if row is None:
+        return None
+    claim = Claim(
+        mail_id,
+        row.attempt,
+        row.message_id,
+        cast(MailKind, row.kind),
+        row.user_id,
+        row.bot_id,
+        row.email,
+        row.words,
+    )
+    if claim.attempt > ATTEMPTS:
+        end(session, clock, claim, "dead", "the process that was sending it has ended")
+        return None
+    return claim
+
+
+def end(session: Session, clock: Clock, claim: Claim, state: MailState, reason: str = "") -> bool:
+    """Record the result of a mail; return False if the claim is no longer valid."""
+    # A dead mail may be sent again; otherwise its address and text are no longer needed.
+    erased = {} if state == "dead" else {"email": None, "words": None}
+    is_mine = _set(session, claim, state=state, reason=reason, ended_at=clock(), **erased)
+    if is_mine and state == "sent":
+        heartbeats.add_now(session, heartbeats.MAILS_SENT)
+    return is_mine
+
+
+def fail(session: Session, clock: Clock, claim: Claim, reason: str) -> bool:
+    """Record that a mail could not be sent: it waits longer each time, and finally is dead.
+
+    Returns whether it is dead.
+    """
+    heartbeats.add_now(session, heartbeats.MAILS_FAILED)
+    if claim.attempt >= ATTEMPTS:
+        end(session, clock, claim, "dead", reason)
+        return True
+    pause = timedelta(minutes=PAUSES[claim.attempt - 1])
+    _set(session, claim, due_at=clock() + pause, reason=reason)
+    return False
+
+
+def _set(session: Session, claim: Claim, **values: Any) -> bool:
+    is_mine = (Mail.id == claim.mail_id, Mail.state == "waiting", Mail.attempt == claim.attempt)
+    change = update(Mail).where(*is_mine).values(**values).returning(Mail.id)
+    return session.execute(change).one_or_none() is not None
+
+
+def numbers(session: Session) -> dict[str, int]:
+    """Return how many mails are waiting, and how many are dead."""
+    query = select(Mail.state, func.count()).where(Mail.state.in_(("waiting", "dead")))
+    return {"waiting": 0, "dead": 0, **dict(session.execute(query.group_by(Mail.state)).all())}
+
+
+def send_again(session: Session, clock: Clock, mail_id: int) -> bool:
+    """Put a dead mail back into the queue; return False if it is not dead."""
+    is_dead = (Mail.id == mail_id, Mail.state == "dead")
+    values = {"state": "waiting", "attempt": 0, "due_at": clock(), "ended_at": None}
+    change = update(Mail).where(*is_dead).values(**values).returning(Mail.id)
+    return session.execute(change).one_or_none() is not None
+
+
+def drop_of(session: Session, clock: Clock, kind: MailKind, user_id: int) -> None:
+    """Drop a user's waiting mails of a kind. Idempotent."""
+    waiting = (Mail.kind == kind, Mail.user_id == user_id, Mail.state == "waiting")
+    values = {"state": "dropped", "email": None, "ended_at": clock()}
+    session.execute(
+        update(Mail).where(*waiting).values(reason="the recipient no longer wants it", **values)
+    )
+
+
+def drop_waiting(session: Session, clock: Clock) -> None:
+    """Drop all waiting mails, as a restored back-up is out of date. Idempotent."""
+    values = {"state": "dropped", "reason": "restored from a back-up", "ended_at": clock()}
+    session.execute(update(Mail).where(Mail.state == "waiting").values(**values))
+
+
+def sweep(session: Session, clock: Clock) -> None:
+    """Delete mails that ended long ago. Idempotent."""
+    now = clock()
+    ended = Mail.ended_at <= now - RETENTION
+    session.execute(delete(Mail).where(Mail.state.in_(("sent", "dropped")), ended))
+    session.execute(delete(Mail).where(Mail.state == "dead", Mail.ended_at <= now - DEAD_RETENTION))
+
+
+DAY: Final = timedelta(days=1)
+
+MOST_OF_A_KIND: Final = 3
+MOST: Final = 5
+"""Maximum number of requested mails to one address per day: of one kind, and in total."""
+
+MOST_NEWS: Final[Mapping[MailKind, int]] = {"inactive": 3, "announce": 10}
+"""Maximum number of news mails to one address per day, by kind."""
+
+
+def key_of(secret: str, email: str) -> str:
+    """Return the digest under which mails to an address, in ASCII, are counted.
+
+    Addresses that differ only in case, or in what follows a `+`, count as one: one person reads
+    them.
+    """
+    mailbox, _, domain = email.lower().rpartition("@")
+    mailbox = mailbox.partition("+")[0] or mailbox
+    return hmac.new(secret.encode(), f"{mailbox}@{domain}".encode(), "sha256").hexdigest()
+
+
+def count(session: Session, clock: Clock, key: str, kind: MailKind, *, is_confirmed: bool) -> bool:
+    """Count a mail to an address and return True; return False if the quota is used up.
+
+    `is_confirmed` says whether the recipient's account has confirmed the address. The last mail of
+    a day, and the last to reset a password, are reserved for such accounts: otherwise anybody could
+    register with somebody else's address and use up the mails that they need to log in again.
+    Concurrent callers cannot exceed the quota.
+    """
+    now = clock()
+    insert_missing(session, MailCount, [{"address": key, "sent": [], "last_at": now}])
+    row = session.scalars(select(MailCount).where(MailCount.address == key).with_for_update()).one()
+    recent = [[of, at] for of, at in row.sent if datetime.fromisoformat(at) > now - DAY]
+    if not has_room([of for of, _ in recent], kind, reserve=0 if is_confirmed else 1):
+        return False
+    row.sent = [*recent, [kind, now.isoformat()]]
+    row.last_at = now
+    return True
+
+
+def has_room(sent: Sequence[str], kind: MailKind, reserve: int) -> bool:
+    """Return whether one more mail of a kind fits into the quota of a day.
+
+    News is counted separately, so as not to block mails that people need to log in again.
+    """
+    of_kind = sent.count(kind)
+    if kind in MOST_NEWS:
+        return of_kind < MOST_NEWS[kind]
+    asked_for = sum(of not in MOST_NEWS for of in sent)
+    most_of_kind = MOST_OF_A_KIND - (reserve if kind == "reset" else 0)
+    return asked_for < MOST - reserve and of_kind < most_of_kind
+
+
+def take_back(session: Session, key: str, kind: MailKind) -> None:
+    """Uncount the latest mail of a kind, which could not be sent; do nothing if none is counted."""
+    query = select(MailCount).where(MailCount.address == key).with_for_update()
+    row = session.scalars(query).one_or_none()
+    places = [place for place, (of, _) in enumerate(row.sent) if of == kind] if row else []
+    if row and places:
+        row.sent = [pair for place, pair in enumerate(row.sent) if place != places[-1]]
+
+
+NEWS: Final[tuple[NewsKind, ...]] = get_args(NewsKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A user's setting for news of one kind."""
+
+    column: InstrumentedAttribute[bool]
+    """Whether the mails are wanted."""
+    about: str
+    """What the mails are about, as it follows the word `mails`."""
+
+
+CHOICES: Final[Mapping[NewsKind, Choice]] = {
+    "inactive": Choice(User.bot_mails, about="about your bots"),
+    "announce": Choice(User.host_mails, about="from the hosts of your tournaments"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """News of one kind to one user."""
+
+    user_id: int
+    kind: NewsKind
+
+
+def is_news(kind: MailKind) -> TypeGuard[NewsKind]:
+    """Return whether a kind of mail is news, which can be turned off."""
+    return kind in NEWS
+
+
+def wants(session: Session, user_id: int, kind: NewsKind) -> bool:
+    """Return whether a user wants news of a kind."""
+    query = select(User.id).where(User.id == user_id, CHOICES[kind].column)
+    return session.scalar(query) is not None
+
+
+def turn_off(session: Session, subscription: Subscription) -> None:
+    """Turn off news of a kind for a user. Idempotent; ignored if the user was deleted."""
+    choice = CHOICES[subscription.kind]
+    is_theirs = (User.id == subscription.user_id, User.deleted_at.is_(None))
+    session.execute(update(User).where(*is_theirs).values({choice.column: False}))
+
+
+def ticket_of(secret_key: str, subscription: Subscription) -> str:
+    """Return the ticket of a link that turns news off: signed, and valid for ever."""
+    value = [subscription.user_id, subscription.kind]
+    return signer(secret_key).dumps(value)
+
+
+def read_ticket(secret_key: str, ticket: str) -> Subscription | None:
+    """Return what a link turns off, or None if this site did not issue it."""
+    try:
+        user_id, kind = signer(secret_key).loads(ticket)
+    except BadSignature:
+        return None
+    return Subscription(user_id, kind) if kind in NEWS else None
+
+
+def signer(secret_key: str) -> URLSafeSerializer:
+    """Return the signer of the links."""
+    return URLSafeSerializer(secret_key, salt="news")
+
+
+SUBJECTS: Final = {
+    "reset": "Reset password",
+    "verify": "Confirm your e-mail address",
+    "email": "Confirm your new e-mail address",
+}
+REASONS: Final = {
+    "reset": "You requested to change your {site} password. To reset your password, please"
+    " click the following link:",
+    "verify": "To confirm your e-mail address, please click the following link:",
+    "email": "To use this e-mail address for your {site} account from now on, please click the"
+    " following link:",
+}
+
+HELP: Final = "If you keep having problems, just reply to this e-mail and we'll be happy to help."
+
+MOVING: Final = (
+    "Somebody who is logged in to your {site} account asked to change its e-mail address. The "
+    "new address replaces this one as soon as it is confirmed.",
+    "If it was you, there is nothing to do. If not, change your password now, which cancels the "
+    "change:",
+    "{address}/settings",
+)
+
+GITHUB: Final = (
+    "Somebody who is logged in to your {site} account has connected it to GitHub, or disconnected "
+    "it.",
+    "If it was you, there is nothing to do. If not, change your password now, and disconnect GitHub"
+    " if it is connected; a new password alone does not do that:",
+    "{address}/settings",
+)
+
+INACTIVE: Final = (
+    "Your bot {name} is inactive: it could not be reached three times in a row. The last error: "
+    "{reason}",
+    "Start it again, and check that its address is right. Then press Test now on its page:",
+    "{link}",
+    "It is also checked from time to time, and plays again as soon as it answers.",
+)
+
+TURN_OFF: Final = "To stop mails {about}: {link}"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The subject and the paragraphs of a mail."""
+
+    subject: str
+    paragraphs: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as JSON, to be stored with a waiting mail."""
+        return {"subject": self.subject, "paragraphs": list(self.paragraphs)}
+
+
+def stored(words: Mapping[str, Any]) -> Words:
+    """Return the words stored with a mail."""
+    return Words(words["subject"], tuple(words["paragraphs"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A mail to a user."""
+
+    to: str
+    username: str
+    kind: MailKind
+    words: Words
+    message_id: str
+    site: str
+    """The site's name in the signature."""
+    turns_off: str = ""
+    """The link that turns off such mails, or "" if they cannot be turned off."""
+
+    def body(self) -> str:
+        """Return the text of the mail."""
+        ending = ("Best,", f"The {self.site} Team.\n")
+        paragraphs = (*self.words.paragraphs, *self.way_out())
+        return "\n\n".join((f"Hi {self.username},", *paragraphs, *ending))
+
+    def way_out(self) -> Iterator[str]:
+        """Yield the paragraph that says how to turn off such mails, if possible."""
+        if is_news(self.kind):
+            about = CHOICES[self.kind].about
+            yield TURN_OFF.format(about=about, link=self.turns_off)
+
+
+def with_link(kind: MailKind, link: str, site: str) -> Words:
+    """Return the text of a mail with a ticket link."""
+    return Words(SUBJECTS[kind], (REASONS[kind].format(site=site), link, HELP))
+
+
+def about_move(settings: HubSettings) -> Words:
+    """Return the text of a mail saying that another address is to replace this one."""
+    facts = {"site": settings.signed_by, "address": settings.address}
+    return Words(
+        "Your e-mail address is about to change", tuple(text.format(**facts) for text in MOVING)
+    )
+
+
+def about_github(settings: HubSettings) -> Words:
+    """Return the text of a mail saying that GitHub was connected or disconnected."""
+    facts = {"site": settings.signed_by, "address": settings.address}
+    return Words(
+        "The log-in with GitHub has changed", tuple(text.format(**facts) for text in GITHUB)
+    )
+
+
+def about_bot(session: Session, settings: HubSettings, claim: Claim) -> Words | None:
+    """Return the text of a mail saying that a bot is inactive, or None if it no longer is."""
+    row = session.execute(
+        select(Bot.name, Bot.game, Bot.reason)
+        .where(Bot.id == claim.bot_id, Bot.user_id == claim.user_id)
+        .where(Bot.status == "INACTIVE")
+    ).one_or_none()
+    if row is None:
+        return None
+    facts = {
+        "name": row.name,
+        "reason": row.reason,
+        "link": f"{settings.address}/bot/{row.name}?game={row.game}",
+    }
+    return Words(
+        f"Your bot {row.name} is inactive", tuple(text.format(**facts) for text in INACTIVE)
+    )

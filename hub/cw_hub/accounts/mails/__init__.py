@@ -1,1 +1,0 @@
-"""Mails: the outbox, their texts, delivery, and quotas for each address."""

@@ -1,1 +1,0 @@
-"""Pictures of people and competitions: uploaded, decoded in a separate process, stored small."""

@@ -1,0 +1,88 @@
+"""Checks requested by pages and the API, within the limits of the requester."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+
+from flask import abort
+
+from cw_hub.accounts.actor import player
+from cw_hub.accounts.pages import must_confirm
+from cw_hub.bots import checks, shares
+from cw_hub.bots.checks import TooOften
+from cw_hub.bots.service import CHECK, BotView, Checked
+from cw_hub.operation.queue import CHECKS, PROGRAMS
+from cw_hub.operation.resources import Resources
+from cw_hub.pages import limiter
+from cw_hub.pages.request import resources
+
+CONFIRM: Final = "Please confirm your e-mail address before you register a bot."
+UNCONFIRMED: Final = "Please confirm your e-mail address before your bot is asked."
+
+
+def visitor() -> str:
+    """Return a hash of the client address, which jobs and their log must not contain itself."""
+    return sha256(limiter.network().encode()).hexdigest()[:16]
+
+
+def claim_check(url: str, requests: int = checks.CHECK) -> None:
+    """Count requests to a bot of the current user.
+
+    Answers 403 if the e-mail address is not confirmed, and 429 if the limit is reached.
+    """
+    if must_confirm():
+        abort(403, UNCONFIRMED)
+    claim_for(checks.owner_named(player().user_id), url, requests)
+
+
+def claim_for(owner: str, url: str, requests: int = checks.CHECK) -> None:
+    """Count requests to a bot of an owner; answer 429 if the limit is reached."""
+    hub = resources()
+    try:
+        with hub.database.reading() as reading:
+            checks.claim(reading, hub.rate_counts, owner, url, requests)
+    except TooOften as error:
+        ends = hub.rate_counts.ends(error.limit, *error.key) or hub.clock() + timedelta(minutes=1)
+        limiter.refuse(error.limit, ends)
+
+
+def claim_bot(bot: BotView, requests: int = checks.CHECK) -> None:
+    """Count requests to a bot of the current user as `claim` does; programs cause none.
+
+    Answers 403 if the e-mail address is not confirmed.
+    """
+    if bot.kind == "url":
+        claim_check(bot.endpoint, requests)
+    elif must_confirm():
+        abort(403, UNCONFIRMED)
+
+
+def send_check(bot: int, *, is_program: bool = False) -> bool:
+    """Send the check of a bot of the current user; return False if it is left to the next sweep."""
+    owner = checks.owner_named(player().user_id)
+    return send_for(owner, bot, is_program=is_program)
+
+
+def send_unasked(hub: Resources, bot: Checked) -> None:
+    """Send the check of a bot that its owner has not requested."""
+    hub.queue.send(CHECK, bot.id, queue=queue_of(is_program=bot.is_program))
+
+
+def queue_of(*, is_program: bool) -> str:
+    """Return the queue of checks: programs are run where matches of programs are played."""
+    return PROGRAMS if is_program else CHECKS
+
+
+def send_for(owner: str, bot: int, *, is_program: bool) -> bool:
+    """Send the check of a bot, by the queue for its kind; return False if it is left to a sweep.
+
+    The check of a program waits for its turn instead, as sweeps do not check programs.
+    """
+    hub, queue = resources(), queue_of(is_program=is_program)
+    is_sent = checks.send(hub, CHECK, bot, owner, visitor(), queue)
+    if is_program and not is_sent:
+        with hub.database.writing() as session:
+            shares.wait(session, hub.clock, bot)
+    return is_sent or is_program

@@ -1,1 +1,0 @@
-"""Fair shares of the places that run strangers' programs."""

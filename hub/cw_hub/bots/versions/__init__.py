@@ -1,1 +1,0 @@
-"""The versions of uploaded programs, of people and of teams alike."""

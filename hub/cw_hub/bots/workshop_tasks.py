@@ -1,0 +1,534 @@
+"""Tasks of the workshop as rows: begun by pages, claimed by workers, ended by either.
+
+A person has one task of each kind for a game, and uses one place at a time: the person's other
+tasks wait. Different people are served in the order of their requests.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from threading import Lock
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from cachetools import LRUCache
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import ArenaError, UsageError
+from cw.games.rules import Json
+from cw_hub.bots import programs, shares
+from cw_hub.bots.addresses import PROGRAM, ClaimedSeat, isolation_of
+from cw_hub.bots.drafts import Draft
+from cw_hub.context import Clock
+from cw_hub.operation.queue import WORKSHOP
+from cw_hub.operation.resources import Resources
+from cw_hub.players.messages import DRAFT, MATCH, Built, Done, FromPlayer, Piece, Program
+from cw_hub.players.messages import Draft as MessagesDraft
+from cw_hub.players.messages import News as MessagesNews
+from cw_hub.store.models import ProgramCheck, TaskKind, TaskState, User, WorkshopPiece, WorkshopTask
+from cw_hub.store.objects import file_at
+
+Kind: TypeAlias = TaskKind
+
+OPEN: Final = ("queued", "running")
+
+LOST_AFTER: Final = timedelta(seconds=20)
+"""How long after its last report the worker of a task counts as gone."""
+
+RETENTION: Final = timedelta(days=7)
+"""How long a finished task is kept, with everything that it reported."""
+
+PATIENCE: Final = timedelta(seconds=2)
+"""How long anything else waits before a series gives way to it."""
+
+IS_SERIES: Final = WorkshopTask.kind == "series"
+
+LOOKED_AT: Final = 20
+"""Maximum number of people considered for the next task; those skipped have used up their share."""
+
+SENT_AGAIN: Final = timedelta(seconds=60)
+"""How long after its message an unclaimed task is sent again."""
+
+GONE: Final = "the machine that ran it is gone"
+LEFT: Final = "the machine that ran it was stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A task to be queued."""
+
+    draft: Draft
+    kind: TaskKind
+    request: Json
+    digest: str
+    """The digest of the files."""
+    source: bytes
+    """The files as a zip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task as pages know it."""
+
+    id: int
+    user_id: int
+    state: TaskState
+    request: Json
+    report: Json
+    cause: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is waiting or running."""
+        return self.state in OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A task claimed by a worker."""
+
+    id: int
+    draft: Draft
+    kind: TaskKind
+    request: dict[str, Any]
+    source: bytes
+    worker: str
+    report: Json
+    """The last report of a task that gave way; None if it has not begun before."""
+
+
+class News(NamedTuple):
+    """A worker's report on a task."""
+
+    report: Json
+    """Replaces the previous report."""
+    pieces: Sequence[Piece] = ()
+    """New pieces since the last report."""
+
+
+def begin(session: Session, clock: Clock, new: New) -> int:
+    """Queue a task, replacing the previous one of its kind; return its id.
+
+    The previous task's worker finds it gone, and stops it. Concurrent callers: the later one stays.
+    """
+    draft = new.draft
+    session.scalars(select(User.id).where(User.id == draft.user).with_for_update()).one()
+    session.execute(delete(WorkshopTask).where(is_of(draft, new.kind)))
+    now = clock()
+    row = WorkshopTask(
+        user_id=draft.user,
+        game=draft.game,
+        kind=new.kind,
+        request=new.request,
+        digest=new.digest,
+        source=new.source,
+        created_at=now,
+        sent_at=now,
+    )
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def is_of(draft: Draft, kind: TaskKind) -> ColumnElement[bool]:
+    """Return the condition for the task of a kind with a draft."""
+    table = WorkshopTask
+    return and_(table.user_id == draft.user, table.game == draft.game, table.kind == kind)
+
+
+def find(session: Session, draft: Draft, kind: TaskKind) -> Task | None:
+    """Return the task of a kind with a draft, or None."""
+    table = WorkshopTask
+    columns = (table.id, table.user_id, table.state, table.request, table.report, table.cause)
+    row = session.execute(select(*columns).where(is_of(draft, kind))).one_or_none()
+    return None if row is None else Task(*row)
+
+
+def ahead_of(session: Session, kind: Kind, task: Task) -> int:
+    """Return how many tasks are served before a waiting one; series come last."""
+    earlier = WorkshopTask.id < task.id
+    before = or_(~IS_SERIES, earlier) if kind == "series" else and_(~IS_SERIES, earlier)
+    waiting = select(func.count()).where(WorkshopTask.state == "queued", before)
+    return session.scalars(waiting).one()
+
+
+def own_running(session: Session, user: int) -> TaskKind | None:
+    """Return the kind of a person's running task, or None."""
+    running = select(WorkshopTask.kind).where(
+        WorkshopTask.user_id == user, WorkshopTask.state == "running"
+    )
+    return session.scalar(running)
+
+
+def claim_task(
+    session: Session, clock: Clock, worker: str, experiments: Collection[str] = ()
+) -> Claim | None:
+    """Claim the next task; None if none can begin now.
+
+    Concurrent callers get different tasks. A task that exceeds its share of the places waits.
+    """
+    table = WorkshopTask
+    shares.lock(session)
+    busy = set(session.scalars(select(table.user_id).where(table.state == "running")))
+    for _ in range(LOOKED_AT):
+        free = select(table).where(table.state == "queued", table.user_id.not_in(busy))
+        first = free.order_by(IS_SERIES, table.id).limit(1).with_for_update()
+        row = session.scalar(first)
+        if row is None or row.source is None:
+            return None
+        refused = shares.claim(session, clock, shares.test_of(row.user_id), experiments)
+        if refused is None:
+            row.state, row.worker, row.beat_at = "running", worker, clock()
+            draft = Draft(row.user_id, row.game)
+            return Claim(row.id, draft, row.kind, row.request, row.source, worker, row.report)
+        waits = table.state == "queued"
+        if refused == "account":
+            busy.add(row.user_id)
+            waits = and_(waits, table.user_id == row.user_id)
+        session.execute(update(table).where(waits).values(sent_at=None))
+        if refused != "account":
+            return None
+    return None
+
+
+def beat(session: Session, clock: Clock, claim: Claim, news: News) -> bool:
+    """Record a report on a task; return False, and record nothing, if the task is to stop."""
+    return tell(session, claim, news, beat_at=clock())
+
+
+def is_task_claimed(session: Session, claim: Claim) -> bool:
+    """Return whether a worker's claim on a task is still valid."""
+    its = select(WorkshopTask.id).where(WorkshopTask.id == claim.id, is_running(claim.worker))
+    return session.scalar(its) is not None
+
+
+def keeps_others_waiting(session: Session, clock: Clock, experiments: Collection[str] = ()) -> bool:
+    """Return whether a series must give way: to another test, or to a match if places are scarce.
+
+    A test that has just begun to wait may still find another place.
+    """
+    late = WorkshopTask.created_at <= clock() - PATIENCE
+    tasks = select(WorkshopTask.id).where(WorkshopTask.state == "queued", ~IS_SERIES, late)
+    checks = select(ProgramCheck.bot_id).where(ProgramCheck.worker.is_(None))
+    others = (session.scalar(waiting.limit(1)) is not None for waiting in (tasks, checks))
+    return any(others) or shares.keeps_matches_waiting(session, clock, experiments)
+
+
+def give_way(session: Session, clock: Clock, claim: Claim) -> None:
+    """Requeue a series; it resumes later where it was."""
+    its = and_(WorkshopTask.id == claim.id, is_running(claim.worker))
+    session.execute(update(WorkshopTask).where(its).values(state="queued", sent_at=clock()))
+
+
+def finish(session: Session, clock: Clock, claim: Claim, news: News, cause: str = "") -> bool:
+    """End a finished or failed task, with the cause of a failure; return False as `beat` does."""
+    ending = {"state": "done", "cause": cause[:200], "source": None, "ended_at": clock()}
+    return tell(session, claim, news, **ending)
+
+
+def tell(session: Session, claim: Claim, news: News, **values: Any) -> bool:
+    """Update the row of a task if the claim is still valid, and add pieces."""
+    its = and_(WorkshopTask.id == claim.id, is_running(claim.worker))
+    changed = session.execute(update(WorkshopTask).where(its).values(report=news.report, **values))
+    if changed.rowcount == 0:  # type: ignore[attr-defined]
+        return False
+    session.add_all(
+        WorkshopPiece(
+            task_id=claim.id, kind=one.kind, first=one.first, last=one.last, data=one.data
+        )
+        for one in news.pieces
+    )
+    return True
+
+
+def is_running(worker: str) -> ColumnElement[bool]:
+    """Return the condition for the running tasks of a worker."""
+    return and_(WorkshopTask.state == "running", WorkshopTask.worker == worker)
+
+
+def stop(session: Session, clock: Clock, draft: Draft, kind: TaskKind, cause: str) -> None:
+    """End a waiting or running task; its worker stops as soon as it notices."""
+    end(session, clock, and_(is_of(draft, kind), WorkshopTask.state.in_(OPEN)), "stopped", cause)
+
+
+def lose_all_of(session: Session, clock: Clock, worker: str) -> None:
+    """Release the tasks of a stopping worker."""
+    end(session, clock, is_running(worker), "lost", LEFT)
+
+
+def lose_all(session: Session, clock: Clock) -> None:
+    """Release all running tasks: no other process can be running them."""
+    end(session, clock, WorkshopTask.state == "running", "lost", LEFT)
+
+
+def sweep(session: Session, clock: Clock) -> None:
+    """Release the tasks of workers that no longer report. Idempotent."""
+    silent = WorkshopTask.beat_at < clock() - LOST_AFTER
+    end(session, clock, and_(WorkshopTask.state == "running", silent), "lost", GONE)
+
+
+def end(
+    session: Session, clock: Clock, which: ColumnElement[bool], state: TaskState, cause: str
+) -> None:
+    """End unfinished tasks."""
+    ending = {"state": state, "cause": cause, "source": None, "ended_at": clock()}
+    session.execute(update(WorkshopTask).where(which).values(**ending))
+
+
+def forget_old(resources: Resources) -> int:
+    """Delete tasks that ended long ago; return how many. Idempotent."""
+    old = WorkshopTask.ended_at < resources.clock() - RETENTION
+    with resources.database.writing() as session:
+        count: int = session.execute(delete(WorkshopTask).where(old)).rowcount  # type: ignore[attr-defined]
+    return count
+
+
+def take_due(session: Session, clock: Clock, silence: timedelta = SENT_AGAIN) -> int:
+    """Return how many waiting tasks may have lost their messages, and mark these as sent again.
+
+    Concurrent callers: each task is counted once.
+    """
+    now = clock()
+    late = or_(WorkshopTask.sent_at.is_(None), WorkshopTask.sent_at <= now - silence)
+    due = update(WorkshopTask).where(WorkshopTask.state == "queued", late).values(sent_at=now)
+    count: int = session.execute(due).rowcount  # type: ignore[attr-defined]
+    return count
+
+
+def forget_messages(session: Session) -> None:
+    """Re-enqueue all waiting tasks; their messages may be lost."""
+    waiting = update(WorkshopTask).where(WorkshopTask.state == "queued")
+    session.execute(waiting.values(sent_at=None))
+
+
+def any_waits(session: Session) -> bool:
+    """Return whether a task waits for a worker."""
+    waiting = select(WorkshopTask.id).where(WorkshopTask.state == "queued")
+    return session.scalar(waiting.limit(1)) is not None
+
+
+def take_refused(session: Session, clock: Clock) -> None:
+    """Mark refused tasks as waiting for a place again. Idempotent."""
+    refused = (WorkshopTask.state == "queued", WorkshopTask.sent_at.is_(None))
+    session.execute(update(WorkshopTask).where(*refused).values(sent_at=clock()))
+
+
+def pieces_of(session: Session, task: int, kind: str) -> list[bytes]:
+    """Return all pieces of a kind that a task has reported, in order."""
+    its = select(WorkshopPiece.data).where(
+        WorkshopPiece.task_id == task, WorkshopPiece.kind == kind
+    )
+    return list(session.scalars(its.order_by(WorkshopPiece.first)))
+
+
+def count_pieces(session: Session, task: int, kind: str) -> int:
+    """Return how many pieces of a kind a task has reported."""
+    its = select(func.count()).where(WorkshopPiece.task_id == task, WorkshopPiece.kind == kind)
+    return session.scalars(its).one()
+
+
+def piece_with(session: Session, task: int, kind: str, number: int) -> bytes | None:
+    """Return the piece that covers a number, or None."""
+    its = select(WorkshopPiece.data).where(
+        WorkshopPiece.task_id == task,
+        WorkshopPiece.kind == kind,
+        WorkshopPiece.first <= number,
+        WorkshopPiece.last >= number,
+    )
+    return session.scalar(its)
+
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""Maximum bytes of cached programs: a hundred typical ones, two of the largest."""
+
+
+class Programs:
+    """Compiled programs by language and sources."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        """Set the maximum number of bytes."""
+        self._lock = Lock()
+        self._programs = LRUCache[tuple[str, str], bytes](most, getsizeof=len)
+
+    def find(self, language: str, digest: str) -> bytes | None:
+        """Return the program compiled from sources with a digest, or None if it is not cached."""
+        with self._lock:
+            return self._programs.get((language, digest))
+
+    def keep(self, language: str, digest: str, program: bytes) -> None:
+        """Cache a program; the least recently used ones make room."""
+        with self._lock:
+            if len(program) <= self._programs.maxsize:
+                self._programs[language, digest] = program
+
+
+PROGRAMS: Final = Programs()
+
+
+DO: Final = "workshop_task"
+"""The job that carries out the next task, whichever it is."""
+
+LONGEST: Final[Mapping[TaskKind, float]] = {"run": 300, "ask": 120, "series": 1800, "check": 300}
+"""Maximum duration of a task in seconds, including its compiler."""
+
+OUR_FAULT: Final = "an error of the site"
+
+logger = logging.getLogger(__name__)
+
+
+def do_next(resources: Resources, *, worker: str, experiments: Collection[str] = ()) -> bool:
+    """Carry out the next task; return whether one could begin."""
+    with resources.database.writing() as session:
+        claim = claim_task(session, resources.clock, worker, experiments)
+    if claim is None:
+        return False
+    do(resources, claim, experiments)
+    return True
+
+
+def send_next(resources: Resources) -> None:
+    """Have a worker look for a task again, as one that was refused may be able to begin."""
+    with resources.database.reading() as session:
+        if not any_waits(session):
+            return
+    with resources.database.writing() as session:
+        take_refused(session, resources.clock)
+    resources.queue.send(DO, queue=WORKSHOP)
+
+
+def send_lost(resources: Resources) -> None:
+    """Send unclaimed tasks again whose messages may be lost; concurrent calls send each once."""
+    with resources.database.writing() as session:
+        count = take_due(session, resources.clock)
+    for _ in range(count):
+        resources.queue.send(DO, queue=WORKSHOP)
+
+
+def do(resources: Resources, claim: Claim, experiments: Collection[str]) -> None:
+    """Carry out a task until it ends or is to stop; none of its processes outlives the call."""
+    try:
+        with resources.players.play(draft_of(resources, claim), sent(resources, claim)) as play:
+            follow(resources, claim, play, experiments)
+    except ArenaError as error:
+        give_up(resources, claim, str(error))
+    except Exception:
+        logger.exception("the %s %s of the workshop", claim.kind, claim.id)
+        give_up(resources, claim, OUR_FAULT)
+
+
+def give_up(resources: Resources, claim: Claim, cause: str) -> None:
+    """End a task that cannot be carried out."""
+    with resources.database.writing() as session:
+        finish(session, resources.clock, claim, news_of(None), cause)
+
+
+def follow(
+    resources: Resources,
+    claim: Claim,
+    play: Iterable[FromPlayer],
+    experiments: Collection[str],
+) -> None:
+    """Record a player's reports on a task, until it ends or is to stop."""
+    for message in play:
+        if isinstance(message, Built):
+            PROGRAMS.keep(claim.request["language"], digest_of(claim), message.data)
+        elif isinstance(message, Done):
+            with resources.database.writing() as session:
+                finish(session, resources.clock, claim, news_of(message.news), message.cause)
+        elif not goes_on(resources, claim, message, experiments):
+            return
+
+
+def goes_on(
+    resources: Resources, claim: Claim, message: FromPlayer, experiments: Collection[str]
+) -> bool:
+    """Record a report on a task; return whether the task continues."""
+    if isinstance(message, MessagesNews):
+        with resources.database.writing() as session:
+            is_claimed = beat(session, resources.clock, claim, news_of(message))
+    else:
+        with resources.database.reading() as session:
+            is_claimed = is_task_claimed(session, claim)
+    is_series = claim.kind == "series"
+    return is_claimed and not (is_series and has_given_way(resources, claim, experiments))
+
+
+def news_of(news: MessagesNews | None) -> News:
+    """Return the report in the form in which it is recorded."""
+    return News(None) if news is None else News(news.report, news.pieces)
+
+
+def has_given_way(resources: Resources, claim: Claim, experiments: Collection[str]) -> bool:
+    """Requeue a series if it keeps anything else waiting; return whether it does."""
+    with resources.database.reading() as session:
+        if not keeps_others_waiting(session, resources.clock, experiments):
+            return False
+    with resources.database.writing() as session:
+        give_way(session, resources.clock, claim)
+    return True
+
+
+def digest_of(claim: Claim) -> str:
+    """Return the SHA-256 of the files of a draft."""
+    return sha256(claim.source).hexdigest()
+
+
+def draft_of(resources: Resources, claim: Claim) -> MessagesDraft:
+    """Return a task in the form sent to a player.
+
+    Raises UsageError if no programs are run here, or if something it needs was deleted meanwhile.
+    """
+    if problem := programs.why_none(resources.settings):
+        raise UsageError(problem)
+    request = claim.request
+    replay: bytes | None = None
+    asked: tuple[bytes, ...] = ()
+    player = ""
+    if claim.kind == "run" and (key := request.get("replay")) is not None:
+        replay = file_at(resources.objects, key)
+        if replay is None:
+            raise UsageError("this replay was deleted: choose another one")
+    if claim.kind == "ask":
+        asked, player = run_of(resources, claim)
+    return MessagesDraft(
+        claim.kind,
+        claim.draft.game,
+        isolation_of(resources.settings, "require"),
+        request,
+        LONGEST[claim.kind],
+        PROGRAMS.find(request["language"], digest_of(claim)),
+        replay,
+        asked,
+        player,
+        claim.report,
+    )
+
+
+def run_of(resources: Resources, claim: Claim) -> tuple[tuple[bytes, ...], str]:
+    """Return the pieces of the run that a bot is asked about, and the bot's player in it.
+
+    Raises UsageError if another run has replaced it.
+    """
+    with resources.database.reading() as session:
+        run = find(session, claim.draft, "run")
+        pieces = pieces_of(session, run.id, MATCH) if run else []
+    if run is None or not pieces or run.id != claim.request["run"]:
+        raise UsageError("the run that was shown was deleted: run the bot again")
+    return tuple(pieces), str(run.report["player"])
+
+
+def sent(resources: Resources, claim: Claim) -> Iterator[Program]:
+    """Yield a draft as it was queued, and the program version that it plays against, if any."""
+    yield Program(DRAFT, claim.source)
+    version = claim.request.get("version")
+    if version is not None:
+        hosting = programs.hosting_of_people(resources.settings)
+        if hosting == "off":
+            raise UsageError(programs.NO_PROGRAMS)
+        spec = f"{PROGRAM}{version['sha256']}"
+        seat = ClaimedSeat(claim.request["opponent"], spec, version["bot_id"])
+        yield from programs.sent(resources.objects, [seat], hosting)

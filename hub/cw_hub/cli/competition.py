@@ -1,0 +1,407 @@
+"""`cw hub competition`: competitions of every format, for the operator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from sqlalchemy.orm import Session
+
+from cw.cli.groups import HelpfulGroup
+from cw.errors import UsageError, choices
+from cw.games.registry import load_game
+from cw_hub.cli import daily, tournament
+from cw_hub.cli.options import as_json, with_settings
+from cw_hub.cli.site import act_on_competition, opened, tell
+from cw_hub.cli.tournament import FILE, NEW_FILE, NewTournament, read_text
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.format import Format, NewCompetition, format_named
+from cw_hub.competitions.forms import read_all
+from cw_hub.competitions.service import (
+    OPERATOR,
+    CompetitionFacts,
+    Dates,
+    dates_of,
+    field_text,
+    read_dates,
+)
+from cw_hub.context import Clock, utc_now
+from cw_hub.operation.settings import HubSettings
+from cw_hub.pages.forms import is_slug
+from cw_hub.site.formats import FORMATS
+from cw_hub.store.models import CompetitionState
+
+NO_SLUG: Final = "SLUG must be 1 to 32 lower-case letters, digits and hyphens, not {!r}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The requested competition; "" for the default, or for the value that `like` has."""
+
+    format: str
+    game: str
+    slug: str
+    title: str
+    description: Path | None
+    like: str
+    starts: str
+    ends: str
+    zone: str
+
+
+@click.command()
+@click.argument("name", metavar="[SLUG]", default="")
+@click.argument("of_game", metavar="[GAME]", default="")
+@click.option("--game", default="", help="Game that the competition plays.")
+@click.option(
+    "--format",
+    "format_name",
+    default="",
+    help="Format of the competition: daily, rated, tournament or cup.",
+)
+@click.option(
+    "--like",
+    default="",
+    metavar="NAME",
+    help="Copy game, settings and texts from another competition.",
+)
+@click.option("--title", default="", help="Title on pages; default: game and format.")
+@click.option("--description", type=FILE, help="Markdown file with the description for its page.")
+@click.option("--starts", default="", help="When it begins, such as 2027-01-31T18:00.")
+@click.option("--ends", default="", help="When it ends, in the same form.")
+@click.option("--zone", default="", help="Time zone of both, such as Europe/Athens; default: UTC.")
+@click.option("--config", "file", type=FILE, help="File that describes a tournament.")
+@click.option(
+    "--teams",
+    type=FILE,
+    help="For a tournament: file of teams, one per line: NAME or NAME, SANDBOX.",
+)
+@click.option(
+    "--cards", type=NEW_FILE, help="For a tournament: output file for the cards to print."
+)
+@with_settings
+@as_json
+def new(
+    settings: HubSettings,
+    name: str,
+    of_game: str,
+    game: str,
+    format_name: str,
+    like: str,
+    title: str,
+    description: Path | None,
+    starts: str,
+    ends: str,
+    zone: str,
+    file: Path | None,
+    teams: Path | None,
+    cards: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Create a competition: a tournament of teams, or FORMAT GAME, such as `daily paint`.
+
+    \b
+      new duel --game hexagon --format tournament \\
+          --teams names.txt --cards cards.html
+      new daily paint          then: resume paint
+      new --format rated --game hexagon
+      new spring --format cup --game paint --starts 2027-03-01T18:00 \\
+          --zone Europe/Athens   then: announce spring
+      new summer --like cup/spring
+
+    SLUG is by default the name of the game. A competition with --starts begins at that time once it
+    is announced; any other begins when you resume it.
+
+    For a tournament, prints the token of its host once, and with --json those of the cards.
+    """
+    slug = "" if of_game else name
+    format_name, game = (name, of_game) if of_game else (format_name, game)
+    if of_game and format_name in tournament.MAKERS:
+        slug = game
+    wanted = Wanted(
+        format=format_name,
+        game=game,
+        slug=slug,
+        title=title,
+        description=description,
+        like=like,
+        starts=starts,
+        ends=ends,
+        zone=zone,
+    )
+    with opened(settings) as database, database.reading() as session:
+        planned = plan(session, wanted)
+    if make := tournament.MAKERS.get(planned.format.name):
+        make(settings, planned.tournament(file, teams, cards), as_json=as_json)
+        return
+    if file or teams or cards:
+        raise UsageError("--config, --teams and --cards are for --format tournament")
+    with opened(settings) as database, database.writing() as session:
+        facts = planned.create(session)
+    name, verb = f"{facts.format}/{facts.slug}", "announce" if starts else "resume"
+    words = f"created {name}; {'announce' if starts else 'start'} it with: cw hub competition"
+    tell({"competition": name}, f"{words} {verb} {name}", as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A competition that can be created, with its dates."""
+
+    format: Format
+    new: NewCompetition
+    dates: Dates
+
+    def create(self, session: Session) -> CompetitionFacts:
+        """Create it as the form does; raise UsageError if invalid."""
+        facts = self.format.create(session, utc_now, self.format, self.new, OPERATOR)
+        self.format.schedule(session, utc_now, facts, self.dates, OPERATOR)
+        return facts
+
+    def tournament(
+        self, file: Path | None, teams: Path | None, cards: Path | None
+    ) -> NewTournament:
+        """Return it as the makers of tournaments take it, with its file, teams and cards."""
+        new, settings = self.new, dict(self.new.settings)
+        groups = [name for name in settings.pop("groups", "").split(",") if name]
+        words = (new.slug, new.game, new.title, new.description)
+        return NewTournament(*words, file, teams, cards, self.dates, settings, groups)
+
+
+def plan(session: Session, wanted: Wanted) -> Plan:
+    """Complete the requested competition; raise UsageError if invalid."""
+    new_one = NewCompetition(
+        wanted.game, wanted.title, wanted.slug, {}, read_text(wanted.description)
+    )
+    if wanted.like:
+        format_, new_one, zone = like_another(session, wanted, new_one)
+    else:
+        format_, zone = format_called(wanted.format), wanted.zone or "UTC"
+    if format_.name in tournament.MAKERS:
+        # Its file may name slug and game.
+        return Plan(format_, new_one, read_dates(wanted.starts, wanted.ends, zone))
+    load_game(new_one.game)
+    slug = new_one.slug or new_one.game
+    if not is_slug(slug):
+        raise UsageError(NO_SLUG.format(slug))
+    dates = read_dates(wanted.starts, wanted.ends, zone)
+    return Plan(format_, replace(new_one, slug=slug), dates)
+
+
+def format_called(name: str) -> Format:
+    """Return a format by its name; raise UsageError if there is none."""
+    format_ = format_named(FORMATS, name)
+    if format_ is None:
+        raise UsageError(f"there is no format {name!r}; {choices(name, [f.name for f in FORMATS])}")
+    return format_
+
+
+def like_another(
+    session: Session, wanted: Wanted, new_one: NewCompetition
+) -> tuple[Format, NewCompetition, str]:
+    """Return the format, game, settings, description and time zone of another competition.
+
+    Options of the command take precedence. Raises UsageError if there is no such competition, or if
+    it has another format or game than the options, as its settings would be of no use.
+    """
+    model = competitions_service.named(session, wanted.like)
+    format_ = format_called(model.format)
+    for what, asked, its in (
+        ("format", wanted.format, model.format),
+        ("game", wanted.game, model.game),
+    ):
+        if asked not in ("", its):
+            raise UsageError(f"{wanted.like} has the {what} {its}, not {asked}")
+    values = read_all(format_.fields, format_.texts(session, format_, model))
+    description = new_one.description or model.description
+    like = replace(new_one, game=model.game, settings=values, description=description)
+    return format_, like, wanted.zone or model.zone
+
+
+NONE: Final = "none"
+"""The value for no date."""
+
+
+@click.group(cls=HelpfulGroup)
+def competition() -> None:
+    """Create, configure, pause and resume competitions.
+
+    NAME is the name of a game, such as end-of-codes, or FORMAT/NAME where several have it.
+    Each change is recorded in the audit log. The site may keep running.
+    """
+
+
+def format_of(facts: CompetitionFacts) -> Format:
+    """Return the format of a competition; raise UsageError if this site does not have it."""
+    format_ = format_named(FORMATS, facts.format)
+    if format_ is None:
+        raise UsageError(f"this program does not support the format {facts.format!r}")
+    return format_
+
+
+@competition.command("list")
+@with_settings
+@as_json
+def list_command(settings: HubSettings, *, as_json: bool) -> None:
+    """Print all competitions, one per line."""
+    with opened(settings) as database, database.reading() as session:
+        rows = competitions_service.everything(session)
+    for one in rows:
+        tell(asdict(one), f"{one.format}/{one.slug}  {one.state}  {one.title}", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def show(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Print the details of a competition."""
+    with opened(settings) as database, database.reading() as session:
+        document = asdict(competitions_service.named(session, name))
+    tell(document, "\n".join(f"{key}: {value}" for key, value in document.items()), as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@click.option("--title", help="Title of the competition on pages.")
+@click.option("--description", type=FILE, help="Markdown file with the description for its page.")
+@with_settings
+@as_json
+def describe(
+    settings: HubSettings, name: str, title: str | None, description: Path | None, *, as_json: bool
+) -> None:
+    """Change title and description; an empty file removes the description."""
+    if title is None and description is None:
+        raise UsageError("give --title, --description or both")
+    words = None if description is None else read_text(description)
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
+        competitions_service.describe(session, clock, of.id, title=title, description=words)
+
+    act_on_competition(settings, name, act)
+    tell({"competition": name}, f"updated {name}", as_json=as_json)
+
+
+@competition.command("dates")
+@click.argument("name")
+@click.option("--starts", help="When it begins, such as 2027-01-31T18:00, or none.")
+@click.option("--ends", help="When it ends, in the same form, or none.")
+@click.option("--zone", help="Time zone of both, such as Europe/Athens.  [default: the one it has]")
+@with_settings
+@as_json
+def dates_command(
+    settings: HubSettings,
+    name: str,
+    starts: str | None,
+    ends: str | None,
+    zone: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Set or print the times at which a competition begins and ends.
+
+    A draft begins once it is announced: cw hub competition announce NAME
+    """
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> Dates:
+        before, own_zone = dates_of(session, of.id), zone or of.zone
+        start, end = (
+            field_text(at, own_zone) if text is None else "" if text == NONE else text
+            for text, at in ((starts, before.starts), (ends, before.ends))
+        )
+        if starts is not None or ends is not None or zone is not None:
+            dates = read_dates(start, end, own_zone)
+            format_of(of).schedule(session, clock, of, dates, OPERATOR)
+        return dates_of(session, of.id)
+
+    dates = act_on_competition(settings, name, act)
+    moments = {"starts": dates.starts, "ends": dates.ends}
+    words = (f"{what} {at:%Y-%m-%d %H:%M} UTC" for what, at in moments.items() if at is not None)
+    text = f"{name} {' and '.join(words) or 'has no start and no end'}"
+    tell({"competition": name, **moments}, text, as_json=as_json)
+
+
+def change_state(
+    settings: HubSettings, name: str, state: CompetitionState, *, as_json: bool
+) -> None:
+    """Set the state of a competition."""
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
+        format_of(of).steer(session, clock, of, state, OPERATOR)
+
+    act_on_competition(settings, name, act)
+    tell({"competition": name, "state": state}, f"{name} is {state}", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def resume(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Start or resume a competition; anything due meanwhile is skipped."""
+    change_state(settings, name, "running", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def announce(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Publish a draft; it begins at its start time."""
+    change_state(settings, name, "planned", as_json=as_json)
+
+
+@competition.command()
+@click.argument("name")
+@with_settings
+@as_json
+def pause(settings: HubSettings, name: str, *, as_json: bool) -> None:
+    """Pause a competition; planned matches are still played."""
+    change_state(settings, name, "paused", as_json=as_json)
+
+
+@competition.command("set")
+@click.argument("name")
+@click.argument("values", nargs=-1, required=True, metavar="NAME=VALUE...")
+@with_settings
+@as_json
+def set_command(
+    settings: HubSettings, name: str, values: tuple[str, ...], *, as_json: bool
+) -> None:
+    """Change settings of a competition.
+
+    A daily one has time (18:00), zone (UTC) and options, a JSON object with options of the game:
+    cw hub competition set end-of-codes zone=Europe/Athens options='{"M": 15}'
+    A rated one has formats (2,4), options, rest (seconds), warm_up, matches, same_owner and
+    house_plays.
+    A tournament has parallel, per_bot, round_every and more: see hub/docs/tournaments.md.
+    A cup has contest (round-robin), bots (Ada,Bob,Cid), options, groups, players and rounds.
+    """
+    changes = dict(read_value(text) for text in values)
+
+    def act(session: Session, clock: Clock, of: CompetitionFacts) -> None:
+        format_of(of).change(session, clock, of, changes, OPERATOR)
+
+    act_on_competition(settings, name, act)
+    words = ", ".join(f"{key} is {json.dumps(value)}" for key, value in changes.items())
+    tell({"competition": name, "settings": changes}, words, as_json=as_json)
+
+
+def read_value(text: str) -> tuple[str, Any]:
+    """Read a setting `NAME=VALUE`; a value that begins with a brace is JSON."""
+    name, equals, value = text.partition("=")
+    if not equals or name == competitions_service.SINCE:
+        raise UsageError(f"{text!r} is not a setting (try time=18:00)")
+    if not value.startswith("{"):
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError as error:
+        raise UsageError(f"{name} is not JSON: {error}") from None
+
+
+for command in (new, *daily.COMMANDS, *tournament.COMMANDS):
+    competition.add_command(command)

@@ -1,1 +1,0 @@
-"""`cw hub competition`: competitions of every format, for the operator."""

@@ -1,1 +1,0 @@
-"""Cups for the operator: a championship whose matches a hub plays."""

@@ -1,1 +1,0 @@
-"""Rated competitions for the operator."""

@@ -1,1 +1,0 @@
-"""The pages of the current user's End of Codes bot."""

@@ -1,1 +1,0 @@
-"""The bots of a rated competition: standings, matches, and pages."""

@@ -1,1 +1,0 @@
-"""HOST: the pages and actions of a tournament's host."""

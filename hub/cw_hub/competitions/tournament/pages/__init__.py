@@ -1,1 +1,0 @@
-"""The public pages of a tournament: ladders, teams, events, and joining."""

@@ -1,0 +1,577 @@
+"""People in tournaments: invitations, team members, hosts, and readiness."""
+
+from __future__ import annotations
+
+import csv
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from cw.errors import UsageError
+from cw_hub.accounts import administration, audit
+from cw_hub.accounts.forms import is_email
+from cw_hub.bots.versions import failed_step
+from cw_hub.competitions.service import OPERATOR, lock
+from cw_hub.competitions.tournament.groups import (
+    MOST_TEAMS,
+    groups_of,
+    mark_changed,
+    most_entries,
+    named_group,
+)
+from cw_hub.competitions.tournament.settings import LONGEST_TEAM, clean_name, name_key
+from cw_hub.competitions.tournament.teams import NAME_TAKEN, Enrolment, NewTeam
+from cw_hub.context import Clock
+from cw_hub.store.models import (
+    Bot,
+    Competition,
+    CompetitionHost,
+    Entry,
+    Group,
+    Guest,
+    Invitation,
+    Team,
+    TeamMember,
+    User,
+)
+
+LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+"""Letters of codes, without look-alikes."""
+
+LENGTH: Final = 10
+
+LINK: Final = re.compile(r"/join/(\w{1,40})")
+"""The path of an invitation."""
+
+USUAL_TEAMS: Final = 100
+USUAL_MEMBERS: Final = 4
+MOST_MEMBERS: Final = 50
+MOST_GUESTS: Final = 5000
+LONGEST_LIST: Final = 200_000
+"""Maximum length of a list of addresses, in characters."""
+
+LONGEST_LINE: Final = 1000
+"""Maximum length of one of its lines, in characters."""
+
+TEAM: Final = "team"
+"""The title of the list's column with team names."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationView:
+    """The present invitation of a tournament."""
+
+    competition_id: int
+    code: str
+    is_open: bool
+    """Whether it is open to everybody with the code, or only to the host's list."""
+    most_teams: int
+    most_members: int
+    slug: str = ""
+    """The competition's slug, if found by code."""
+
+
+def new_code() -> str:
+    """Return a random code."""
+    return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+
+
+def find(session: Session, competition: int) -> InvitationView | None:
+    """Return the invitation of a competition, or None."""
+    row = session.get(Invitation, competition)
+    return None if row is None else view_of(row)
+
+
+def find_by_code(session: Session, code: str) -> InvitationView | None:
+    """Return the invitation with a code, ignoring case, or None."""
+    query = select(Invitation, Competition.slug).where(Invitation.code == code.upper())
+    row = session.execute(
+        query.join(Competition, Competition.id == Invitation.competition_id)
+    ).one_or_none()
+    return None if row is None else view_of(*row)
+
+
+def invited_to(session: Session, path: str) -> int | None:
+    """Return the id of the tournament that a link invites to, or None if it is over."""
+    link = LINK.fullmatch(path)
+    if link is None:
+        return None
+    query = select(Competition.id).join(Invitation, Invitation.competition_id == Competition.id)
+    goes_on = (Invitation.code == link[1].upper(), Competition.state != "over")
+    return session.scalar(query.where(*goes_on))
+
+
+def view_of(row: Invitation, slug: str = "") -> InvitationView:
+    """Convert a row to a value."""
+    limits = (row.most_teams, row.most_members)
+    return InvitationView(row.competition_id, row.code, row.is_open, *limits, slug)
+
+
+def invite(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    competition: int,
+    *,
+    most_teams: int = USUAL_TEAMS,
+    most_members: int = USUAL_MEMBERS,
+    is_open: bool = True,
+    is_new: bool = False,
+    actor: str = OPERATOR,
+) -> str:
+    """Create the invitation of a competition, or change its limits; return its code.
+
+    `is_new` replaces the code, which invalidates the old one. Raises UsageError unless there are
+    1 to 1,000 teams, and 1 to 50 people per team.
+    """
+    row = lock(session, competition)
+    if not 1 <= most_teams <= MOST_TEAMS:
+        raise UsageError(f"Please enter 1 to {MOST_TEAMS} teams")
+    if not 1 <= most_members <= MOST_MEMBERS:
+        raise UsageError(f"Please enter 1 to {MOST_MEMBERS} people of a team")
+    invitation = session.get(Invitation, competition)
+    if invitation is None:
+        invitation = Invitation(competition_id=competition, code=new_code(), created_at=clock())
+        session.add(invitation)
+    elif is_new:
+        invitation.code = new_code()
+    invitation.most_teams, invitation.most_members = most_teams, most_members
+    invitation.is_open = is_open
+    subject = f"invitation:{row.format}/{row.slug}"
+    detail = {"teams": most_teams, "members": most_members, "open": is_open, "new": is_new}
+    audit.note(session, clock, actor, "invite", subject, detail=detail, competition_id=row.id)
+    return invitation.code
+
+
+# The host's list
+
+
+@dataclass(frozen=True, slots=True)
+class NewGuest:
+    """A listed address, with the name of a team."""
+
+    email: str
+    team: str = ""
+
+
+def guests_of(text: str) -> Iterator[NewGuest]:
+    """Yield the addresses of a list, one per line: `E-MAIL` or `E-MAIL, TEAM`.
+
+    The first line may contain titles, with `team` naming a column; tabs and semicolons may replace
+    commas. Raises UsageError, with its number, for a line that is too long or lacks an address,
+    and for a list that is too long.
+    """
+    if len(text) > LONGEST_LIST:
+        raise UsageError(f"The list is longer than {LONGEST_LIST:,} characters")
+    titles: list[str] = []
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        if len(line) > LONGEST_LINE:
+            raise UsageError(
+                f"line {number} has {len(line):,} characters, but a line may have at most"
+                f" {LONGEST_LINE:,}: put each address on its own line"
+            )
+        cells = cells_of(line)
+        if not any(cells):
+            continue
+        address = next((cell for cell in cells if is_email(cell)), "")
+        if not address and number == 1:
+            titles = [cell.casefold() for cell in cells]
+        elif not address:
+            raise UsageError(f"line {number}: there is no e-mail address")
+        else:
+            yield NewGuest(address.lower(), team_of(cells, titles, address)[:LONGEST_TEAM])
+
+
+def cells_of(line: str) -> list[str]:
+    """Split a line, as written or copied from a spreadsheet, into cells."""
+    line = line.replace(";", ",").replace("\t", ",")
+    return [cell.strip() for cell in next(csv.reader([line]), [])]
+
+
+def team_of(cells: Sequence[str], titles: Sequence[str], address: str) -> str:
+    """Return the team name on a line: from its column, or else the cell beside the address."""
+    if TEAM in titles:
+        return dict(zip(titles, cells, strict=False)).get(TEAM, "")
+    return next((cell for cell in cells if cell and cell != address), "")
+
+
+def import_guests(
+    session: Session, clock: Clock, competition: int, text: str, *, actor: str = OPERATOR
+) -> int:
+    """Add the addresses of a list, all or none; return how many were new."""
+    row = lock(session, competition)
+    listed = {guest.email: guest for guest in guests_of(text)}
+    of_it = Guest.competition_id == competition
+    known = set(session.scalars(select(Guest.email).where(of_it)))
+    new = [guest for guest in listed.values() if guest.email not in known]
+    if len(known) + len(new) > MOST_GUESTS:
+        raise UsageError(f"a tournament has at most {MOST_GUESTS:,} addresses")
+    for guest in new:
+        about = {"email": guest.email, "team": guest.team, "added_at": clock()}
+        session.add(Guest(competition_id=competition, **about))
+    subject = f"invitation:{row.format}/{row.slug}"
+    detail = {"addresses": len(new)}
+    audit.note(session, clock, actor, "import", subject, detail=detail, competition_id=row.id)
+    return len(new)
+
+
+def guest_named(session: Session, competition: int, email: str | None) -> Guest | None:
+    """Return the list entry of an address, or None."""
+    wanted = (Guest.competition_id == competition, Guest.email == func.lower(email or ""))
+    return session.scalars(select(Guest).where(*wanted)).one_or_none()
+
+
+IN_A_TEAM: Final = "You are already in a team of this tournament"
+OVER: Final = "The tournament is over"
+NOT_INVITED: Final = (
+    "Only people on the host's list may take part: confirm the e-mail address that the host has"
+    " for you"
+)
+WRONG_CODE: Final = "No team of this tournament has this code"
+NOT_CAPTAIN: Final = "Only the captain of a team can do that"
+STARTED: Final = "The tournament has started: teams keep their names"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a team."""
+
+    user_id: int
+    username: str
+    is_captain: bool
+
+
+def check_may_come(
+    session: Session, row: Competition, invitation: InvitationView, user_id: int
+) -> None:
+    """Raise a one-sentence UsageError if an account may not take part in a tournament."""
+    if row.state == "over":
+        raise UsageError(OVER)
+    if session.get(TeamMember, (row.id, user_id)) is not None:
+        raise UsageError(IN_A_TEAM)
+    if not invitation.is_open and guest_named(session, row.id, email_of(session, user_id)) is None:
+        raise UsageError(NOT_INVITED)
+
+
+def email_of(session: Session, user_id: int) -> str | None:
+    """Return the confirmed address of an account, or None."""
+    confirmed = (User.id == user_id, User.email_verified_at.is_not(None))
+    return session.scalar(select(User.email).where(*confirmed))
+
+
+def form_team(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    invitation: InvitationView,
+    user_id: int,
+    name: str,
+    *,
+    group: str = "",
+    actor: str,
+) -> bool:
+    """Form a team with an account as captain; return False if it has to wait for room.
+
+    `group` is the name or slug of a public group; "": the only one. Raises UsageError for another
+    group, for a taken or invalid name, and for those who may not come. Of concurrent callers with
+    one name, exactly one succeeds.
+    """
+    row = lock(session, invitation.competition_id)
+    check_may_come(session, row, invitation, user_id)
+    enrolment = Enrolment(session, row)
+    chosen = public_group(enrolment.groups, group)
+    plays = has_room(session, row, invitation, chosen.slug)
+    if not plays:
+        enrolment.most = max(enrolment.most, sum(enrolment.sizes.values()) + 1)
+    admitted = enrolment.admit(NewTeam(name, chosen.name))
+    (team_id,) = enrolment.enrol(session, clock, [admitted], actor)
+    team = session.get_one(Team, team_id)
+    team.code = "".join(secrets.choice(LETTERS) for _ in range(8))
+    if not plays:
+        entries = update(Entry).where(Entry.team_id == team_id)
+        session.execute(entries.values(status="waiting"))
+    add_member(session, clock, team, user_id, is_captain=True)
+    return plays
+
+
+def public_group(groups: Sequence[Group], name: str) -> Group:
+    """Return the public group that an invited person chose; it is never the final."""
+    public = [group for group in groups if group.kind == "public"]
+    if name:
+        return named_group(public, name)
+    if len(public) != 1:
+        raise UsageError("Please choose a sandbox" if public else "No sandbox is open to all")
+    return public[0]
+
+
+def has_room(session: Session, row: Competition, invitation: InvitationView, group: str) -> bool:
+    """Return whether another team can play, within the limits of the invitation and the group.
+
+    `group` is the slug of a group other than the final.
+    """
+    sizes = dict(
+        session.execute(
+            select(Group.slug, func.count(Entry.team_id).filter(Entry.status == "playing"))
+            .outerjoin(Entry, Entry.group_id == Group.id)
+            .where(Group.competition_id == row.id, Group.kind != "final")
+            .group_by(Group.slug)
+        ).all()
+    )
+    is_full = sizes.get(group, 0) >= most_entries(row)
+    return sum(sizes.values()) < invitation.most_teams and not is_full
+
+
+def join_team(  # noqa: PLR0913
+    session: Session,
+    clock: Clock,
+    invitation: InvitationView,
+    user_id: int,
+    code: str,
+    *,
+    actor: str,
+) -> str:
+    """Add an account to the team with a code; return the team's name.
+
+    Raises UsageError for an unknown code, a full team, and those who may not come.
+    """
+    row = lock(session, invitation.competition_id)
+    check_may_come(session, row, invitation, user_id)
+    wanted = (Team.competition_id == row.id, Team.code == code.strip().upper())
+    team = session.scalars(select(Team).where(*wanted, Team.removed_at.is_(None))).one_or_none()
+    if team is None:
+        raise UsageError(WRONG_CODE)
+    if len(members_of(session, team.id)) >= invitation.most_members:
+        raise UsageError(f"{team.name} is full: it has {invitation.most_members} people")
+    add_member(session, clock, team, user_id, is_captain=False)
+    note(session, clock, row, team, "join", actor)
+    return team.name
+
+
+def add_member(
+    session: Session, clock: Clock, team: Team, user_id: int, *, is_captain: bool
+) -> None:
+    """Add the row of a member."""
+    about = {"competition_id": team.competition_id, "user_id": user_id, "team_id": team.id}
+    session.add(TeamMember(**about, is_captain=is_captain, joined_at=clock()))
+    session.flush()
+
+
+def members_of(session: Session, team: int) -> list[Member]:
+    """Return the members of a team, in order of joining."""
+    rows = session.execute(
+        select(User.id, User.username, TeamMember.is_captain)
+        .join(User, User.id == TeamMember.user_id)
+        .where(TeamMember.team_id == team)
+        .order_by(TeamMember.joined_at, User.id)
+    )
+    return [Member(user, name or "", is_captain) for user, name, is_captain in rows]
+
+
+def code_of(session: Session, team: int) -> str | None:
+    """Return the code for joining a team, or None for a team without people."""
+    return session.scalar(select(Team.code).where(Team.id == team))
+
+
+def leave(session: Session, clock: Clock, competition: int, user_id: int, *, actor: str) -> None:
+    """Remove an account from its team; the next member becomes captain. Idempotent.
+
+    An empty team is removed before the start; later, it plays on.
+    """
+    row = lock(session, competition)
+    member = session.get(TeamMember, (competition, user_id))
+    if member is None:
+        return
+    team = session.get_one(Team, member.team_id)
+    session.delete(member)
+    session.flush()
+    left = members_of(session, team.id)
+    if member.is_captain and left:
+        heir = (TeamMember.competition_id == competition, TeamMember.user_id == left[0].user_id)
+        session.execute(update(TeamMember).where(*heir).values(is_captain=True))
+    if not left and row.state == "draft":
+        team.removed_at = clock()
+        entries = update(Entry).where(Entry.team_id == team.id)
+        session.execute(entries.values(status="removed"))
+    note(session, clock, row, team, "leave", actor)
+    mark_changed(row, *groups_of(session, competition))
+
+
+def rename(  # noqa: PLR0913
+    session: Session, clock: Clock, competition: int, user_id: int, name: str, *, actor: str
+) -> None:
+    """Rename a team before the start; its address stays.
+
+    Raises UsageError after the start, for a member who is not the captain, and for a name that is
+    invalid or taken.
+    """
+    row = lock(session, competition)
+    member = session.get(TeamMember, (competition, user_id))
+    if member is None or not member.is_captain:
+        raise UsageError(NOT_CAPTAIN)
+    if row.state != "draft":
+        raise UsageError(STARTED)
+    name = clean_name(name, LONGEST_TEAM)
+    same = (Team.competition_id == competition, Team.name_key == name_key(name))
+    if session.scalar(select(Team.id).where(*same, Team.id != member.team_id)) is not None:
+        raise UsageError(NAME_TAKEN)
+    team = session.get_one(Team, member.team_id)
+    team.name, team.name_key = name, name_key(name)
+    note(session, clock, row, team, "rename", actor, name=name)
+    mark_changed(row, *groups_of(session, competition))
+
+
+def admit_waiting(session: Session, clock: Clock, competition: int) -> int:
+    """Admit waiting teams, first come first served, while there is room; return their number."""
+    waiting = session.execute(
+        select(Entry, Team, Group.slug)
+        .join(Team, Team.id == Entry.team_id)
+        .join(Group, Group.id == Entry.group_id)
+        .where(Team.competition_id == competition, Entry.status == "waiting")
+        .order_by(Entry.joined_at, Team.id)
+    ).all()
+    if not waiting:
+        return 0
+    row, admitted = lock(session, competition), 0
+    invitation = find(session, competition)
+    for entry, team, group in waiting:
+        if invitation is not None and has_room(session, row, invitation, group):
+            entry.status = "playing"
+            session.flush()
+            note(session, clock, row, team, "admit", "site")
+            admitted += 1
+    mark_changed(row, *groups_of(session, competition))
+    return admitted
+
+
+def note(  # noqa: PLR0913, PLR0917
+    session: Session, clock: Clock, row: Competition, team: Team, verb: str, actor: str, **more: Any
+) -> None:
+    """Add an audit entry about a team."""
+    subject = f"team:{row.slug}/{team.slug}"[:60]
+    audit.note(session, clock, actor, verb, subject, detail=more, competition_id=row.id)
+
+
+def hosts_of(session: Session, competition: int) -> list[str]:
+    """Return the usernames of a competition's hosts, in order of addition."""
+    query = select(User.username).join(CompetitionHost, CompetitionHost.user_id == User.id)
+    wanted = query.where(CompetitionHost.competition_id == competition)
+    return [name or "" for name in session.scalars(wanted.order_by(CompetitionHost.added_at))]
+
+
+def add_host(
+    session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
+) -> None:
+    """Make a user a host of a competition; raise UsageError if the name is unknown. Idempotent."""
+    row, user = lock(session, competition), find_person(session, username)
+    if session.get(CompetitionHost, (competition, user.id)) is None:
+        session.add(CompetitionHost(competition_id=competition, user_id=user.id, added_at=clock()))
+        subject = f"competition:{row.format}/{row.slug}"
+        detail = {"host": user.username}
+        audit.note(session, clock, actor, "add host", subject, detail=detail, competition_id=row.id)
+
+
+def remove_host(
+    session: Session, clock: Clock, competition: int, username: str, *, actor: str = OPERATOR
+) -> None:
+    """Remove a host from a competition; raise UsageError if the name is unknown."""
+    row, user = lock(session, competition), find_person(session, username)
+    host = session.get(CompetitionHost, (competition, user.id))
+    if host is None:
+        raise UsageError(f"{user.username} is not a host of this tournament")
+    session.delete(host)
+    subject = f"competition:{row.format}/{row.slug}"
+    detail = {"host": user.username}
+    audit.note(session, clock, actor, "remove host", subject, detail=detail, competition_id=row.id)
+
+
+def find_person(session: Session, username: str) -> administration.Facts:
+    """Return an account; raise UsageError, worded for users of pages, if there is none."""
+    try:
+        return administration.find(session, username)
+    except UsageError:
+        raise UsageError(f"There is no user {username!r} on this site") from None
+
+
+NO_BOT: Final = "has no bot yet"
+NOT_CHECKED: Final = "its bot has not been checked yet"
+WAITS: Final = "waits for room"
+
+
+@dataclass(frozen=True, slots=True)
+class TeamReadiness:
+    """A team's readiness."""
+
+    name: str
+    slug: str
+    group: str
+    people: int
+    problem: str
+    """"" if the team is ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestView:
+    """An address on the host's list."""
+
+    email: str
+    team: str
+    username: str | None
+    """Username of the account with this confirmed address."""
+    in_team: str | None
+
+
+def teams(session: Session, competition: int) -> list[TeamReadiness]:
+    """Return the playing and waiting teams, those that are not ready first. One statement."""
+    people = (
+        select(func.count()).where(TeamMember.team_id == Team.id).correlate(Team).scalar_subquery()
+    )
+    rows = session.execute(
+        select(Team.name, Team.slug, Group.name, Entry.status, people, Bot)
+        .join(Entry, Entry.team_id == Team.id)
+        .join(Group, Group.id == Entry.group_id)
+        .join(Bot, Bot.team_id == Team.id)
+        .where(Team.competition_id == competition, Group.kind != "final")
+        .where(Entry.status.in_(("playing", "waiting")), Team.removed_at.is_(None))
+        .order_by(Group.id, Team.name_key)
+    )
+    listed = [
+        TeamReadiness(name, slug, group, number, WAITS if status == "waiting" else problem_of(bot))
+        for name, slug, group, status, number, bot in rows
+    ]
+    return sorted(listed, key=lambda team: not team.problem)
+
+
+def problem_of(bot: Bot) -> str:
+    """Return what keeps a bot from playing, in a few words, or ""."""
+    is_set = "version" in bot.settings if bot.kind == "program" else bool(bot.endpoint)
+    if not is_set:
+        return NO_BOT
+    if bot.kind == "builtin":
+        return ""
+    failed = failed_step(bot.checks or ())
+    if failed is not None:
+        return f"its bot failed {failed['step']!r}: {failed['problem']}"
+    return "" if bot.checks or bot.kind == "program" else NOT_CHECKED
+
+
+def guests(session: Session, competition: int) -> list[GuestView]:
+    """Return the host's list with who has joined which team. One statement."""
+    rows = session.execute(
+        select(Guest.email, Guest.team, func.min(User.username), func.min(Team.name))
+        .outerjoin(
+            User,
+            (func.lower(User.email) == Guest.email) & User.email_verified_at.is_not(None),
+        )
+        .outerjoin(
+            TeamMember,
+            (TeamMember.user_id == User.id) & (TeamMember.competition_id == competition),
+        )
+        .outerjoin(Team, Team.id == TeamMember.team_id)
+        .where(Guest.competition_id == competition)
+        .group_by(Guest.email, Guest.team)
+        .order_by(Guest.email)
+    )
+    return [GuestView(*row) for row in rows]

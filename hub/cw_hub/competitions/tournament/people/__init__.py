@@ -1,1 +1,0 @@
-"""People in tournaments: invitations, team members, hosts, and readiness."""

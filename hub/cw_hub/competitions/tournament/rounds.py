@@ -1,0 +1,576 @@
+"""The rounds of a tournament: opening and closing them, their results, and who is in the final."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias, cast
+
+from sqlalchemy import and_, func, insert, or_, select
+from sqlalchemy.orm import Session
+
+from cw.games.registry import game_entry, load_game
+from cw.league import ladder
+from cw.league.ladder import (
+    STOPS,
+    BoardSpec,
+    EntryTotals,
+    EventKind,
+    GameResult,
+    GroupEvent,
+    Mode,
+    Phase,
+    PlayedMatch,
+    Ranked,
+    Scoring,
+    Tally,
+    active_boards,
+    derived_seed,
+    due_now,
+    final_table,
+    next_board,
+    pairs,
+    phase,
+    seats,
+    summed,
+)
+from cw_hub.competitions.tournament.groups import most_entries
+from cw_hub.competitions.tournament.settings import FORMAT, TournamentSettings, stored_settings
+from cw_hub.context import Clock
+from cw_hub.matches.planning import EXACT
+from cw_hub.matches.results import OPEN
+from cw_hub.store.models import (
+    Battle,
+    Bot,
+    Competition,
+    CompetitionState,
+    Entry,
+    EntryStatus,
+    Event,
+    Group,
+    Match,
+    MatchParticipant,
+    MatchState,
+    Round,
+    RoundScore,
+    Team,
+)
+
+
+@dataclass(slots=True)
+class TournamentState:
+    """The state of a tournament, read under a lock; whoever changes the tournament updates it."""
+
+    now: datetime
+    row: Competition
+    settings: TournamentSettings
+    events: list[Event]
+    """The applied or due events, in order."""
+    groups: list[Group]
+    last_rounds: dict[int, Round]
+    """The last round by group id."""
+
+    def waiting_events(self) -> list[Event]:
+        """Return the events that are due but not applied."""
+        return [event for event in self.events if event.applied_at is None]
+
+    def next_event(self) -> Event | None:
+        """Return the next event to apply, or None."""
+        waiting = self.waiting_events()
+        is_ready = all(self.open_round(group) is None for group in self.groups)
+        index = due_now([kind_of(event) for event in waiting], is_final_ready=is_ready)
+        return None if index is None else waiting[index]
+
+    def events_of(self, group: Group) -> Iterator[Event]:
+        """Yield a group's applied events, and a waiting final."""
+        for event in self.events:
+            counts = event.applied_at is not None or event.kind == "final"
+            if counts and event.group_id in (None, group.id):
+                yield event
+
+    def phase(self, group: Group) -> Phase:
+        """Return the phase of a group."""
+        events = [
+            GroupEvent(kind_of(event), event.applied_at is not None)
+            for event in self.events_of(group)
+        ]
+        is_open = self.open_round(group) is not None
+        return phase(events, is_final=group.kind == "final", is_open=is_open)
+
+    def open_round(self, group: Group) -> Round | None:
+        """Return the open round of a group, or None."""
+        last = self.last_rounds.get(group.id)
+        return last if last is not None and last.closed_at is None else None
+
+    def boards(self, group: Group) -> list[BoardSpec]:
+        """Return the active board types of a group."""
+        lists: list[tuple[Mode, Sequence[BoardSpec]]] = []
+        for event in self.events_of(group):
+            if event.applied_at is None:
+                continue
+            if event.kind == "start":
+                lists.append(("add", self.settings.boards))
+            boards = [BoardSpec.from_json(document) for document in event.data.get("boards", ())]
+            if boards and (event.kind == "boards" or group.kind == "final"):
+                lists.append((event.data.get("mode", "add"), boards))
+        return active_boards(lists) or list(self.settings.boards)
+
+    def competition_state(self) -> CompetitionState:
+        """Return the state of the whole tournament, from its events and groups."""
+        applied = [event for event in self.events if event.applied_at is not None]
+        is_over = all(self.phase(group) == "over" for group in self.groups)
+        if is_over and any(event.kind == "end" for event in applied):
+            return "over"
+        if not any(event.kind == "start" for event in applied):
+            return "draft"
+        stops = [e.kind for e in applied if e.group_id is None and kind_of(e) in STOPS]
+        return "paused" if stops and stops[-1] == "pause" else "running"
+
+
+def kind_of(event: Event) -> EventKind:
+    """Return the kind of an event."""
+    return cast(EventKind, event.kind)
+
+
+def read_state(session: Session, clock: Clock, row: Competition) -> TournamentState:
+    """Return the state of a tournament whose row is locked."""
+    now = clock()
+    is_due = or_(Event.applied_at.is_not(None), Event.at <= now)
+    events = select(Event).where(Event.competition_id == row.id, is_due)
+    last = (
+        select(Round.group_id, func.max(Round.number).label("number"))
+        .group_by(Round.group_id)
+        .subquery()
+    )
+    groups = session.execute(
+        select(Group, Round)
+        .outerjoin(last, last.c.group_id == Group.id)
+        .outerjoin(Round, and_(Round.group_id == Group.id, Round.number == last.c.number))
+        .where(Group.competition_id == row.id)
+        .order_by(Group.id)
+    ).all()
+    return TournamentState(
+        now,
+        row,
+        stored_settings(row.game, row.settings),
+        list(session.scalars(events.order_by(Event.at, Event.id))),
+        [group for group, _ in groups],
+        {group.id: last_round for group, last_round in groups if last_round is not None},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntry:
+    """A team's present entry in a group."""
+
+    team_id: int
+    slug: str
+    bot_id: int | None
+    """Its bot's row id."""
+    status: EntryStatus
+    out_of_competition: bool
+    total: int
+    """Its points from all closed rounds."""
+
+    @property
+    def competes(self) -> bool:
+        """Whether it has a place."""
+        return self.status == "playing" and not self.out_of_competition
+
+
+def entries_of(session: Session, group_id: int) -> list[GroupEntry]:
+    """Return all entries of a group, by team id."""
+    totals = (
+        select(RoundScore.team_id, func.sum(RoundScore.points).label("total"))
+        .join(Round, Round.id == RoundScore.round_id)
+        .where(Round.group_id == group_id)
+        .group_by(RoundScore.team_id)
+        .subquery()
+    )
+    rows = session.execute(
+        select(Team.id, Team.slug, Bot.id, Entry.status, Team.out_of_competition, totals.c.total)
+        .select_from(Entry)
+        .join(Team, Team.id == Entry.team_id)
+        .outerjoin(Bot, Bot.team_id == Team.id)
+        .outerjoin(totals, totals.c.team_id == Team.id)
+        .where(Entry.group_id == group_id)
+        .order_by(Team.id)
+    )
+    return [
+        GroupEntry(team, slug, bot, status, is_out, int(total or 0))
+        for team, slug, bot, status, is_out, total in rows
+    ]
+
+
+def positions(entries: Sequence[GroupEntry]) -> dict[int, int]:
+    """Return the position of each entry, by team id."""
+    totals = {entry.team_id: entry.total for entry in entries}
+    return ladder.positions(totals, [entry.team_id for entry in entries if entry.competes])
+
+
+def playing_somewhere(competition_id: int) -> Any:
+    """Return a query for the ids of a tournament's teams that play in any group."""
+    return (
+        select(Entry.team_id)
+        .join(Group, Group.id == Entry.group_id)
+        .where(Group.competition_id == competition_id, Entry.status == "playing")
+    )
+
+
+NUMBERED: Final = "end-of-codes"
+"""The game whose bots receive the numbers of players and games."""
+
+ROWS_AT_ONCE: Final = 4000
+"""Number of rows per statement, as databases limit its parameters."""
+
+Seating: TypeAlias = tuple[GroupEntry, ...]
+"""The entries of a match by seat; the first one moves first."""
+
+
+def open_if_due(session: Session, tournament: TournamentState, group: Group) -> int:
+    """Open the next round of a group if it is due and has enough entries; return 1 or 0."""
+    if tournament.phase(group) != "running" or tournament.open_round(group) is not None:
+        return 0
+    due = next_round_at(tournament.last_rounds.get(group.id), tournament.settings)
+    if due is not None and tournament.now < due:
+        return 0
+    entries = entries_of(session, group.id)
+    playing = [entry for entry in entries if entry.status == "playing"]
+    if len(playing) < fewest_entries(tournament.row.game, tournament.settings):
+        return 0
+    new = add_round(session, tournament, group, entries)
+    seatings = plan_matches(new, playing, tournament.settings)
+    add_matches(session, tournament.now, tournament.row, new, seatings)
+    group.revision += 1
+    return 1
+
+
+def next_round_at(last: Round | None, settings: TournamentSettings) -> datetime | None:
+    """Return when the next round of a group may open; None: now."""
+    if last is None or not settings.round_every:
+        return None
+    return last.opened_at + timedelta(seconds=settings.round_every)
+
+
+def fewest_entries(game: str, settings: TournamentSettings) -> int:
+    """Return the minimum number of entries for a round."""
+    return 2 if settings.plan == "pairs" else max(2, load_game(game).rules.seats.start)
+
+
+def add_round(
+    session: Session, tournament: TournamentState, group: Group, entries: Sequence[GroupEntry]
+) -> Round:
+    """Add the row of the next round of a group: its board type, seed and positions."""
+    last = tournament.last_rounds.get(group.id)
+    number = 1 if last is None else last.number + 1
+    boards = select(Round.board).where(Round.group_id == group.id).order_by(Round.number)
+    history = [BoardSpec.from_json(document) for document in session.scalars(boards)]
+    board = next_board(tournament.boards(group), history)
+    new = insert(Round).values(
+        group_id=group.id,
+        number=number,
+        board=board.to_json(),
+        seed=derived_seed(EXACT, tournament.row.seed, group.slug, number),
+        positions={str(team): position for team, position in positions(entries).items()},
+        opened_at=tournament.now,
+        closed_at=None,
+    )
+    row = session.scalars(new.returning(Round)).one()
+    tournament.last_rounds[group.id] = row
+    return row
+
+
+def plan_matches(
+    row: Round, playing: Sequence[GroupEntry], settings: TournamentSettings
+) -> list[Seating]:
+    """Return the seatings of a round's matches, in order of play."""
+    by_team = {entry.team_id: entry for entry in playing}
+    if settings.plan == "all":
+        return [tuple(by_team[team] for team in seats(by_team, row.seed))]
+    return [(by_team[a], by_team[b]) for a, b in pairs(by_team, row.seed)]
+
+
+def add_matches(
+    session: Session,
+    now: datetime,
+    competition: Competition,
+    row: Round,
+    seatings: Sequence[Seating],
+) -> None:
+    """Add the rows of a round's matches and of their seats, in few statements."""
+    names = new_match_ids(session, len(seatings))
+    bits = min(game_entry(competition.game).seed_bits, EXACT)
+    matches = [
+        {
+            "match_id": name,
+            "competition_id": competition.id,
+            "kind": FORMAT,
+            "key": f"{row.id}/{pair}",
+            "game": competition.game,
+            "players": len(seating),
+            "options": row.board["options"],
+            # Derived, not drawn, so that a match that is played again gets the same board.
+            "seed": derived_seed(bits, row.seed, pair),
+            "round_id": row.id,
+            "sequence": pair,
+            "at": now,
+        }
+        for pair, (name, seating) in enumerate(zip(names, seatings, strict=True), 1)
+    ]
+    inserted = session.execute(
+        insert(Match).returning(Match.id, Match.sequence),
+        matches,
+        execution_options={"insertmanyvalues_page_size": ROWS_AT_ONCE},
+    )
+    ids = {pair: match for match, pair in inserted}
+    seats = [
+        {
+            "match_id": ids[pair],
+            "slot": seat,
+            "bot_id": entry.bot_id,
+            "name": player_name(competition.game, entry.slug),
+        }
+        for pair, seating in enumerate(seatings, 1)
+        for seat, entry in enumerate(seating)
+    ]
+    session.execute(insert(MatchParticipant), seats)
+
+
+def new_match_ids(session: Session, number: int) -> list[str]:
+    """Return a number of unused random match names."""
+    names: set[str] = set()
+    while len(names) < number:
+        candidates = {f"m_{secrets.token_hex(4)}" for _ in range(number - len(names))}
+        used = session.scalars(select(Match.match_id).where(Match.match_id.in_(candidates)))
+        names |= candidates - set(used)
+    return sorted(names)
+
+
+def player_name(game: str, slug: str) -> str:
+    """Return the name under which a team's bot plays."""
+    return slug.replace("-", "_") if game == NUMBERED else slug
+
+
+def scoring_of(row: Round, settings: TournamentSettings) -> Scoring:
+    """Return how a round's results turn into points."""
+    return Scoring(settings.points, row.board["factor"], settings.tiebreak)
+
+
+def newest_matches(rounds: Sequence[int]) -> Any:
+    """Return a query for the match ids of rounds, with only the newest of repeated matches."""
+    return (
+        select(func.max(Match.id))
+        .where(Match.round_id.in_(rounds))
+        .group_by(Match.round_id, Match.sequence)
+    )
+
+
+def crosstable(
+    session: Session, rounds: Sequence[Round], settings: TournamentSettings
+) -> dict[tuple[int, int], Tally]:
+    """Return the tally of each team against each other over rounds, by team ids."""
+    table: dict[tuple[int, int], Tally] = {}
+    played = played_matches(session, [row.id for row in rounds])
+    for row in rounds:
+        positions = {int(team): position for team, position in row.positions.items()}
+        tallies = ladder.crosstable(played[row.id], positions, scoring_of(row, settings))
+        for pair, tally in tallies.items():
+            table[pair] = table.get(pair, Tally()).plus(tally)
+    return table
+
+
+def played_matches(session: Session, rounds: Sequence[int]) -> dict[int, list[PlayedMatch[int]]]:
+    """Return the matches that count (done, and not played again), by round id."""
+    counts = and_(Match.id.in_(newest_matches(rounds)), Match.state == "done")
+    teams: dict[int, list[int]] = defaultdict(list)
+    round_of: dict[int, int] = {}
+    seats = session.execute(
+        select(Match.id, Match.round_id, Bot.team_id)
+        .join(MatchParticipant, MatchParticipant.match_id == Match.id)
+        .join(Bot, Bot.id == MatchParticipant.bot_id)
+        .where(counts)
+        .order_by(Match.id, MatchParticipant.slot)
+    )
+    for match, round_id, team in cast(Any, seats):
+        round_of[match] = round_id
+        teams[match].append(team)
+    games: dict[int, list[GameResult]] = defaultdict(list)
+    rows = session.execute(
+        select(Battle.match_id, Battle.ranks, Battle.scores)
+        .join(Match, Match.id == Battle.match_id)
+        .where(counts)
+        .order_by(Battle.number)
+    )
+    for match, ranks, scores in rows:
+        games[match].append(GameResult(ranks, scores))
+    played: dict[int, list[PlayedMatch[int]]] = {round_id: [] for round_id in rounds}
+    for match, round_id in round_of.items():
+        played[round_id].append(PlayedMatch(tuple(teams[match]), tuple(games[match])))
+    return played
+
+
+def ranked_teams(
+    session: Session, settings: TournamentSettings, seed: int, group_id: int
+) -> list[Ranked[int]]:
+    """Return the competing teams of a group in final order, with the tie-breaks that decided.
+
+    Ties are broken as in `cw.league.ladder`; `seed` is that of the tournament.
+    """
+    competing = [entry.team_id for entry in entries_of(session, group_id) if entry.competes]
+    sums = session.execute(
+        select(
+            RoundScore.team_id,
+            func.sum(RoundScore.points),
+            func.sum(RoundScore.battles_diff),
+            func.sum(RoundScore.score_diff),
+        )
+        .join(Round, Round.id == RoundScore.round_id)
+        .where(Round.group_id == group_id)
+        .group_by(RoundScore.team_id)
+    )
+    by_team = {row[0]: EntryTotals[int](*row) for row in sums}
+    totals = [by_team.get(team, EntryTotals(team, 0)) for team in competing]
+    head_to_head: dict[tuple[int, int], float] = {}
+    # Meetings are read only for tie-breaks, because this reads all matches of the group.
+    if len({entry.key for entry in totals}) < len(totals):
+        closed = (Round.group_id == group_id, Round.closed_at.is_not(None))
+        rounds = session.scalars(select(Round).where(*closed)).all()
+        table = crosstable(session, rounds, settings)
+        head_to_head = {pair: tally.points for pair, tally in table.items()}
+    return final_table(totals, head_to_head, seed)
+
+
+TIME_FOR_HOST: Final = timedelta(minutes=5)
+"""How long a round waits for its host once only failed matches are left in it."""
+
+
+def close_complete(session: Session, tournament: TournamentState) -> int:
+    """Close the complete rounds; return their number."""
+    rounds = {row.id: group for group in tournament.groups if (row := tournament.open_round(group))}
+    if not rounds:
+        return 0
+    complete = complete_rounds(session, list(rounds), tournament.now)
+    for round_id in complete:
+        close(session, tournament, rounds[round_id])
+    return len(complete)
+
+
+def complete_rounds(session: Session, rounds: Sequence[int], now: datetime) -> list[int]:
+    """Return the rounds that have no match left to play.
+
+    A round with failed matches is complete only once TIME_FOR_HOST has passed since its last match
+    ended, as the host may have them played again.
+    """
+    states: dict[int, set[MatchState]] = {round_id: set() for round_id in rounds}
+    ends: dict[int, datetime] = {}
+    rows = session.execute(
+        select(Match.round_id, Match.state, func.max(Match.finished_at))
+        .where(Match.round_id.in_(rounds))
+        .group_by(Match.round_id, Match.state)
+    )
+    for round_id, state, ended_at in cast(Any, rows):
+        states[round_id].add(state)
+        if ended_at:
+            ends[round_id] = max(ends.get(round_id, ended_at), ended_at)
+    over = [round_id for round_id in rounds if states[round_id].isdisjoint(OPEN)]
+    recent = [
+        round_id
+        for round_id in over
+        if "failed" in states[round_id] and now < ends.get(round_id, now) + TIME_FOR_HOST
+    ]
+    if not recent:
+        return over
+    failed = and_(Match.id.in_(newest_matches(recent)), Match.state == "failed")
+    waiting = set(session.scalars(select(Match.round_id).where(failed)))
+    return [round_id for round_id in over if round_id not in waiting]
+
+
+def close(session: Session, tournament: TournamentState, group: Group) -> None:
+    """Close the open round of a group, and award points, totals and positions to its entries."""
+    row = tournament.last_rounds[group.id]
+    row.closed_at = tournament.now
+    tallies = summed(crosstable(session, [row], tournament.settings))
+    entries = [
+        replace(entry, total=entry.total + tallies.get(entry.team_id, Tally()).points)
+        for entry in entries_of(session, group.id)
+    ]
+    places = positions(entries)
+    scores = [
+        {
+            "round_id": row.id,
+            "team_id": entry.team_id,
+            "points": (tally := tallies.get(entry.team_id, Tally())).points,
+            "won": tally.won,
+            "drawn": tally.drawn,
+            "lost": tally.lost,
+            "battles_diff": tally.games_diff,
+            "score_diff": tally.score_diff,
+            "total": entry.total,
+            "position": places[entry.team_id],
+        }
+        for entry in entries
+    ]
+    if scores:
+        session.execute(insert(RoundScore), scores)
+    group.revision += 1
+    session.flush()
+
+
+def seat_finalists(session: Session, tournament: TournamentState) -> None:
+    """Enter the top teams of each public group in the final, and the teams out of competition.
+
+    Existing entries stay. If there is no room for all finalists, the first of every group take
+    precedence over the second ones.
+    """
+    final = next((group for group in tournament.groups if group.kind == "final"), None)
+    if final is None:
+        return
+    entered = set(session.scalars(select(Entry.team_id).where(Entry.group_id == final.id)))
+    for team in guests(session, tournament):
+        if team not in entered:
+            entered.add(team)
+            enter(session, tournament, final, team, None)
+    most = most_entries(tournament.row)
+    for team, group in finalists(session, tournament):
+        if team not in entered and len(entered) < most:
+            entered.add(team)
+            enter(session, tournament, final, team, group)
+    session.flush()
+
+
+def guests(session: Session, tournament: TournamentState) -> list[int]:
+    """Return the ids of the playing teams that are out of competition."""
+    guest = (Team.competition_id == tournament.row.id, Team.out_of_competition.is_(True))
+    query = select(Team.id).where(*guest, Team.id.in_(playing_somewhere(tournament.row.id)))
+    return list(session.scalars(query))
+
+
+def finalists(session: Session, tournament: TournamentState) -> list[tuple[int, Group]]:
+    """Return finalists' team ids with their groups: all first places, all second places, ..."""
+    settings, seed = tournament.settings, tournament.row.seed
+    firsts = [
+        (rank, ranked.entry, group)
+        for group in tournament.groups
+        if group.kind == "public"
+        for rank, ranked in enumerate(ranked_teams(session, settings, seed, group.id))
+        if rank < settings.finalists
+    ]
+    firsts.sort(key=lambda finalist: finalist[0])
+    return [(team, group) for _, team, group in firsts]
+
+
+def enter(
+    session: Session, tournament: TournamentState, final: Group, team: int, origin: Group | None
+) -> None:
+    """Add a team's entry to the final, without points."""
+    entry = Entry(
+        group_id=final.id,
+        team_id=team,
+        joined_at=tournament.now,
+        status="playing",
+        from_group_id=None if origin is None else origin.id,
+    )
+    session.add(entry)

@@ -1,1 +1,0 @@
-"""The teams of a tournament: names, cards, bots and pages."""

@@ -1,1 +1,0 @@
-"""Link previews of matches: the pictures that other sites show beside a link."""

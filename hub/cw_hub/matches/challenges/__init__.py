@@ -1,1 +1,0 @@
-"""Challenges: a player's bot meets a public bot in practice, once or in a series."""

@@ -1,1 +1,0 @@
-"""Comparisons of program versions: pairs of matches until a sequential test decides."""

@@ -1,1 +1,0 @@
-"""Matches in progress: streamed line by line from the workers, and shown to viewers."""

@@ -1,1 +1,0 @@
-"""Playing: the worker that takes a match, its fair share of machines, and one attempt."""

@@ -1,1 +1,0 @@
-"""Back-ups: write, read, and make one a day."""

@@ -1,0 +1,196 @@
+"""What is done every few seconds, and what is done every night; subjects register their steps."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final, TypeAlias
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from cw.errors import Failure
+from cw_hub import context
+from cw_hub.context import Clock
+from cw_hub.operation import heartbeats, logs
+from cw_hub.operation.doctor import ClockCheck
+from cw_hub.operation.heartbeats import GONE, LIVE
+from cw_hub.operation.resources import Resources
+from cw_hub.store.database import is_away
+from cw_hub.store.models import MailCount, Ticket, Worker
+
+logger = logging.getLogger(__name__)
+
+Step: TypeAlias = Callable[[Resources], object]
+"""Does what is due, in its own transactions. Each step documents what happens if it runs twice,
+late, or concurrently.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a tick, in order."""
+
+    reaping: Sequence[Step]
+    """Steps that revoke leases not renewed in time; they run first."""
+    steps: Sequence[Step]
+
+    def do(self, resources: Resources, *, reaps: bool = True) -> None:
+        """Do all that is due; a failed step does not stop the others.
+
+        A tick has a request id of its own, which everything it plans and sends refers to. Raises
+        Failure after the last step if any has failed, but database errors at once.
+        """
+        with logs.about(request_id=context.new_id()):
+            steps = (*self.reaping, *self.steps) if reaps else self.steps
+            failed = sum(not succeeds(step, resources) for step in steps)
+        if failed:
+            raise Failure(f"{failed} of {len(steps)} steps of a tick have failed")
+
+
+def succeeds(step: Step, resources: Resources) -> bool:
+    """Run a step; return whether it succeeded, and log the error if not."""
+    try:
+        step(resources)
+    except DBAPIError:
+        raise
+    except Exception:
+        logger.exception("a step of a tick has failed")
+        return False
+    return True
+
+
+class Ticker:
+    """Ticks repeatedly, unless the clock of this machine is wrong.
+
+    Just after an outage of the database no leases are revoked: none could be renewed meanwhile.
+    """
+
+    def __init__(self, steps: Steps, elapsed: Callable[[], float] = time.monotonic) -> None:
+        """Assume no outage so far; `elapsed` returns seconds."""
+        self._steps = steps
+        self._elapsed = elapsed
+        self._clock = ClockCheck(elapsed)
+        self._reaps_from = elapsed()
+
+    def tick(self, resources: Resources) -> None:
+        """Do all that is due; database errors propagate."""
+        try:
+            if self._clock.is_right(resources):
+                self._steps.do(resources, reaps=self._elapsed() >= self._reaps_from)
+                with resources.database.writing() as session:
+                    heartbeats.note(session, heartbeats.TICK, resources.clock())
+        except DBAPIError as error:
+            if is_away(error):
+                # An outage longer than a lease lets all leases expire, though all workers are live
+                # (decisions 0008).
+                self._reaps_from = self._elapsed() + resources.settings.lease
+            raise
+
+
+MAILS_COUNT: Final = timedelta(days=1)
+"""How long mails to an address are remembered."""
+
+
+def see_worker(session: Session, clock: Clock, name: str, version: str, slots: int) -> None:
+    """Record that a worker is live. Each call updates the time."""
+    now = clock()
+    worker = session.get(Worker, name)
+    if worker is None:
+        worker = Worker(id=name, version=version, slots=slots, state="playing", started_at=now)
+        session.add(worker)
+    worker.seen_at = now
+
+
+def live_workers(session: Session, clock: Clock) -> int:
+    """Return how many workers are live."""
+    live = select(func.count()).where(Worker.seen_at > clock() - LIVE)
+    return session.scalars(live).one()
+
+
+def live_slots(session: Session, clock: Clock) -> int:
+    """Return how many matches the live workers can play at the same time."""
+    slots = select(func.coalesce(func.sum(Worker.slots), 0))
+    return int(session.scalars(slots.where(Worker.seen_at > clock() - LIVE)).one())
+
+
+def forget_worker(session: Session, name: str) -> None:
+    """Record that a worker has shut down cleanly. Idempotent."""
+    session.execute(delete(Worker).where(Worker.id == name))
+
+
+def sweep(session: Session, clock: Clock) -> None:
+    """Delete expired tickets, mail counts of a day ago, and workers and processes that are gone.
+
+    Idempotent.
+    """
+    now = clock()
+    session.execute(delete(Ticket).where(Ticket.expires_at <= now))
+    session.execute(delete(MailCount).where(MailCount.last_at <= now - MAILS_COUNT))
+    session.execute(delete(Worker).where(Worker.seen_at <= now - GONE))
+    heartbeats.sweep(session, clock)
+
+
+DUE: Final = timedelta(hours=3)
+"""When it is due, after midnight UTC."""
+
+SPARED: Final = timedelta(days=2)
+"""How long an unreferenced object is kept: a row may be about to refer to one just stored."""
+
+AT_ONCE: Final = 500
+"""Objects looked up per transaction."""
+
+Unnamed: TypeAlias = Callable[[Session, Iterable[str]], list[str]]
+"""Returns those of some keys that no row refers to."""
+
+Chore: TypeAlias = Callable[[Resources], int]
+"""Deletes what is no longer needed; returns how much. Idempotent, and safe to run concurrently."""
+
+Chores: TypeAlias = Mapping[str, Chore]
+"""Chores by the name of what they delete."""
+
+
+class Daily:
+    """Runs the chores once a day, on the first call after they are due."""
+
+    def __init__(self, chores: Chores) -> None:
+        """Run on the first call."""
+        self._chores = chores
+        self._done: datetime | None = None
+
+    def do(self, resources: Resources) -> None:
+        """Run the chores if due; if one fails, all are due again."""
+        due = last_due(resources.clock, DUE)
+        if due != self._done:
+            do_chores(resources, self._chores)
+            self._done = due
+
+
+def last_due(clock: Clock, after_midnight: timedelta) -> datetime:
+    """Return when a daily job was last due."""
+    now = clock()
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0) + after_midnight
+    return today if today <= now else today - timedelta(days=1)
+
+
+def do_chores(resources: Resources, chores: Chores) -> None:
+    """Run all chores, and log what they deleted. Idempotent, and safe to run concurrently."""
+    counts = [f"{chore(resources)} {name}" for name, chore in chores.items()]
+    logger.info("upkeep: %s deleted", ", ".join(counts))
+
+
+def delete_unnamed(resources: Resources, prefix: str, unnamed: Unnamed) -> int:
+    """Delete the objects below a prefix that no row refers to; return how many."""
+    count, stored = 0, resources.objects.keys(prefix, resources.clock() - SPARED)
+    while keys := list(islice(stored, AT_ONCE)):
+        with resources.database.reading() as session:
+            strays = unnamed(session, keys)
+        for key in strays:
+            resources.objects.delete(key)
+        count += len(strays)
+    return count

@@ -1,0 +1,216 @@
+"""The pages of a bot and of a game, with the parts of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from flask import Flask, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from cw.errors import CapacityError, UsageError
+from cw.games.registry import load_strategies
+from cw.web.games import game_page
+from cw.web.workshop_routes import body, reply
+from cw_hub.accounts import audit
+from cw_hub.accounts.actor import actor, player, players_only, players_only_json
+from cw_hub.accounts.pages import go
+from cw_hub.bots import check_requests, checks, version_pages, workshop_pages
+from cw_hub.bots import pages as bots_pages
+from cw_hub.bots import service as bots_service
+from cw_hub.bots.health import Condition, condition_of, conditions
+from cw_hub.bots.pages import address, find, offered_games, strategies_of
+from cw_hub.bots.service import BotView
+from cw_hub.competitions.format import BotCard, BotPart
+from cw_hub.competitions.home import tops
+from cw_hub.matches import challenge_pages, challenges, comparison_pages, listings, planning
+from cw_hub.matches.listings import PLACES, Choice
+from cw_hub.matches.pages import shown_kinds
+from cw_hub.pages.layout import ago, notice, part_of_page
+from cw_hub.pages.limiter import allowance, note_done
+from cw_hub.pages.request import one_reading, resources
+from cw_hub.site.formats import site_formats
+
+routes: Final = bots_pages.routes
+"""The pages here belong to the blueprint of a player's bots."""
+
+BUILT_IN: Final = Markup("This is the built-in strategy {}.")
+FAILING: Final = Markup("The bot does not answer. If this continues, it becomes inactive.")
+NO_OPPONENT: Final = "Please choose an opponent."
+MISTAKEN: Final = Markup("The bot answers, but its last check failed.")
+PASSED: Final = Markup("The bot has passed its check.")
+WORDS: Final = {
+    "PENDING": Markup("The bot is being checked."),
+    "INACTIVE": Markup("{}"),
+    "SUSPENDED": Markup("Suspended by the site: {}"),
+    "RETIRED": Markup("Retired by its owner."),
+}
+
+
+@routes.get("/bots")
+@players_only
+def index() -> ResponseReturnValue:
+    """List the player's bots and their last matches."""
+    user_id = player().user_id
+    of = "lost" if request.args.get("of") == "lost" else "mine"
+    since = listings.yesterday(resources().clock())
+    wanted = Choice(owner=user_id, lost_since=since if of == "lost" else None)
+    with one_reading() as reading:
+        mine = bots_service.bots_of_user(reading, user_id)
+        ratings = bots_pages.competing().ratings(reading, user_id)
+        states = conditions(reading, [bot.id for bot in mine])
+        listing = listings.listing(reading, shown_kinds(), wanted, listings.LATEST)
+    return render_template(
+        "hub/bots/bots.html",
+        bots=mine,
+        ratings=ratings,
+        conditions=states,
+        listing=listing,
+        places=PLACES,
+        of=of,
+    )
+
+
+@routes.get("/bot/<name>")
+def page(name: str) -> ResponseReturnValue:
+    """Show a bot to everybody; its owner and admins also see its checks."""
+    who = actor()
+    with one_reading() as reading:
+        bot = bots_service.find(reading, request.args.get("game") or None, name)
+        if bot is None:
+            abort(404, "There is no such bot.")
+        is_own = who.is_user(bot.user_id)
+        is_public = not (is_own or who.is_admin)
+        parts = [card.part(reading, bot, is_public) for card in cards()]
+        practice = listings.practice_of(reading, shown_kinds(), bot.id) if is_own else []
+        condition = Condition(bot.status) if is_public else condition_of(reading, bot.id)
+        log = audit.history(reading, f"bot:{bot.bot_id}") if is_own or who.is_admin else []
+    return render_template(
+        "hub/site/bot.html",
+        bot=bot,
+        is_own=is_own,
+        title=game_page(bot.game).title,
+        strategies=strategies_of({bot.game}),
+        sentence=sentence(bot, parts, condition),
+        parts=parts,
+        condition=condition,
+        practice=practice,
+        challenge=challenge_pages.part(bot),
+        own_challenges=challenge_pages.own_part(bot) if is_own else "",
+        allowance=allowance("test-match") if is_own else None,
+        versions=version_pages.part(bot) if is_own and bot.kind == "program" else "",
+        comparisons=comparison_pages.part(bot) if is_own and bot.kind == "program" else "",
+        log=log,
+    )
+
+
+def cards() -> list[BotCard]:
+    """Return the formats' parts of a bot's page."""
+    return [format_.bot for format_ in site_formats() if format_.bot is not None]
+
+
+def sentence(bot: BotView, parts: Sequence[BotPart], condition: Condition) -> Markup:
+    """Return the status text of a bot, and what comes next."""
+    if condition.word == "failing":
+        return FAILING if condition.is_silent else MISTAKEN
+    if bot.status == "ACTIVE":
+        alone = (BUILT_IN if bot.kind == "builtin" else PASSED).format(bot.endpoint)
+        return Markup(" ").join(part.sentence for part in parts if part.sentence) or alone
+    if bot.status == "INACTIVE" and bot.check_due_at:
+        words = Markup("{}. It is checked again {}.")
+        return words.format(bot.reason.removesuffix("."), ago(bot.check_due_at))
+    return WORDS[bot.status].format(bot.reason)
+
+
+@routes.post("/bot/<name>/test-match")
+@players_only
+def practise(name: str) -> ResponseReturnValue:
+    """Play a practice match against a built-in strategy; redirect to its page."""
+    bot = find(name)
+    strategy = request.form.get("opponent", "")
+    if strategy not in load_strategies(bot.game):
+        abort(422, NO_OPPONENT)
+    try:
+        match_id = begin_practice(bot, strategy)
+    except (CapacityError, UsageError) as error:
+        notice(str(error), "bad")
+        return go(address(bot))
+    return go(url_for("match.page", match_id=match_id))
+
+
+def begin_practice(bot: BotView, strategy: str) -> str:
+    """Start a practice match of a player's bot; return its public id.
+
+    Raises the errors of `practice.practise` before anything is counted; answers 403 and 429 like
+    `check_requests.claim`.
+    """
+    hub = resources()
+    if bot.status != "ACTIVE":
+        with one_reading() as reading:
+            challenges.must_be_free(reading, bot.id)
+        check_requests.claim_bot(bot, checks.PRACTICE)
+    with hub.database.writing() as writing:
+        match, match_id = challenges.practise(writing, hub.clock, bot.id, strategy)
+    note_done()
+    planning.send_now(hub, match, challenges.PRACTICE.name)
+    return match_id
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """The workshop's request for a practice match."""
+
+    name: str
+    """The name of the bot."""
+    opponent: str
+
+
+@workshop_pages.routes.post("/<game:game>/play")
+@players_only_json
+def play(game: str) -> ResponseReturnValue:
+    """Play a practice match of a bot saved in the workshop; return the address of its page.
+
+    409 with the match that the bot is still in, if that must end first.
+    """
+    try:
+        wish: Wish = body(Wish)
+        bot = workshop_pages.own_bot(game, wish.name) or abort(404, workshop_pages.NO_BOT)
+        if wish.opponent not in load_strategies(game):
+            abort(422, NO_OPPONENT)
+        match_id = begin_practice(bot, wish.opponent)
+    except challenges.Playing as playing:
+        match = url_for("match.page", match_id=playing.match_id)
+        return reply({"error": str(playing), "playing": match}, 409)
+    except workshop_pages.REFUSED as error:
+        return reply({"error": str(error)}, 422)
+    return reply({"match": url_for("match.page", match_id=match_id)}, 201)
+
+
+ROWS: Final = 5
+"""Matches in each list."""
+
+
+def install(app: Flask) -> None:
+    """Add the hub's part to the pages of games."""
+    app.extensions["game_part"] = game_part
+
+
+def game_part(game: str) -> Markup:
+    """Return a game's competitions, its current and best matches, and its kits."""
+    month = f"{resources().clock():%Y-%m}"
+    with one_reading() as reading:
+        competitions = tops(reading, resources().clock, site_formats(), game)
+        running = listings.listing(
+            reading, shown_kinds(), Choice(game, state="in_progress"), rows=ROWS
+        )
+        best = listings.listing(reading, shown_kinds(), Choice(game, best=month), rows=ROWS)
+    return part_of_page(
+        "hub/site/game.html",
+        game=game,
+        tops=competitions,
+        running=running.matches,
+        best=best.matches,
+        month=month,
+        is_offered=game in offered_games(),
+    )

@@ -1,1 +1,0 @@
-"""A demonstration hub to explore."""

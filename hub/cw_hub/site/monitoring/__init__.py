@@ -1,1 +1,0 @@
-"""Monitoring: metrics, the request log, and readiness of a process."""

@@ -1,0 +1,423 @@
+"""The processes of a site, and their jobs and ticks: the parts of all subjects together."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from threading import Thread
+from typing import Any, Final
+
+import billiard
+from celery.signals import worker_ready, worker_shutting_down
+from filelock import FileLock, Timeout
+from sqlalchemy import and_, or_, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from cw import __version__
+from cw.arena.processes import KILL
+from cw.errors import Failure, UsageError
+from cw_hub.accounts import administration, mail, mail_delivery, places
+from cw_hub.accounts.avatars import unused_pictures
+from cw_hub.accounts.mail_delivery import MAIL, send_mail
+from cw_hub.accounts.service import release_names
+from cw_hub.bots import checks, health, programs, shares, workshop_tasks
+from cw_hub.bots.health import SWEEP
+from cw_hub.bots.jobs import check_bot, send_waiting
+from cw_hub.bots.jobs import sweep_bots as jobs_sweep_bots
+from cw_hub.bots.programs import report_limits
+from cw_hub.bots.service import CHECK
+from cw_hub.bots.versions import unused_uploads
+from cw_hub.competitions import maps
+from cw_hub.competitions import service as competitions_service
+from cw_hub.competitions.format import Format, format_named, hosting_by, kinds_of
+from cw_hub.competitions.service import END, IS_PLANNED, PROBLEM, START
+from cw_hub.context import Clock
+from cw_hub.matches import comparisons, planning, replays, results
+from cw_hub.matches.jobs import Worker, worker_name
+from cw_hub.matches.planning import PLAY
+from cw_hub.operation import backups, doctor, heartbeats, maintenance
+from cw_hub.operation.doctor import ClockCheck
+from cw_hub.operation.heartbeats import NO_PROGRAMS, Figures, Process, Role
+from cw_hub.operation.maintenance import (
+    Chores,
+    Daily,
+    Step,
+    Steps,
+    Ticker,
+    delete_unnamed,
+    do_chores,
+)
+from cw_hub.operation.queue import LANES, PROGRAMS, SWEEPS, WORKSHOP, Job, JobTaker
+from cw_hub.operation.resources import Resources
+from cw_hub.operation.settings import HubSettings
+from cw_hub.site.formats import FORMATS, KINDS
+from cw_hub.store.models import Competition, CompetitionState, Event
+
+
+def jobs_of(worker: Worker, formats: Sequence[Format] = FORMATS) -> Mapping[str, Job]:
+    """Return the job for each message."""
+    own = {name: job for format_ in formats for name, job in format_.jobs.items()}
+    name, experiments = worker.name, worker.kinds.experiments
+    check = partial(check_bot, hosting_of=hosting_by(formats), worker=name, experiments=experiments)
+    return {
+        PLAY: freeing(worker, worker.play),
+        CHECK: freeing(worker, check),
+        SWEEP: jobs_sweep_bots,
+        MAIL: send_mail,
+        workshop_tasks.DO: freeing(
+            worker, partial(workshop_tasks.do_next, worker=name, experiments=experiments)
+        ),
+        **own,
+    }
+
+
+def freeing(worker: Worker, run: Callable[..., bool]) -> Job:
+    """Return a job that afterwards retries whatever waited for a program slot.
+
+    It does not after being refused itself: it would be retried at once, endlessly.
+    """
+
+    def job(resources: Resources, *arguments: int | str) -> None:
+        has_run = True
+        try:
+            has_run = run(resources, *arguments)
+        finally:
+            if has_run:
+                worker.send_waiting(resources)
+
+    return job
+
+
+def chores_of(formats: Sequence[Format]) -> Chores:
+    """Return the daily deletions for a site with these formats."""
+    own = {name: chore for format_ in formats for name, chore in format_.chores.items()}
+    return {
+        "replays": partial(replays.prune, kinds=kinds_of(formats)),
+        "strays": partial(delete_unnamed, prefix="replays", unnamed=replays.strays),
+        "pictures": partial(delete_unnamed, prefix="avatars", unnamed=unused_pictures),
+        "uploads": partial(delete_unnamed, prefix="bots", unnamed=unused_uploads),
+        "names of deleted accounts": release_names,
+        "runs of drafts": workshop_tasks.forget_old,
+        **own,
+    }
+
+
+def keep_in_order(resources: Resources, formats: Sequence[Format] = FORMATS) -> None:
+    """Run the daily chores once."""
+    do_chores(resources, chores_of(formats))
+
+
+def begin_site(
+    resources: Resources, formats: Sequence[Format] = FORMATS, /, **settings: Any
+) -> None:
+    """Create the initial competitions of a site with `settings`, and store their maps.
+
+    Idempotent, also for concurrent callers: existing ones stay as they are.
+    """
+    values = {"same_owner": resources.settings.is_local, **settings}
+    on_maps = [format_.name for format_ in formats if format_.has_maps]
+    with resources.database.writing() as session:
+        for format_ in formats:
+            if format_.begin is not None:
+                format_.begin(session, resources.clock, values)
+        played = competitions_service.everything(session)
+    for game in sorted({row.game for row in played if row.format in on_maps}):
+        store_maps(resources, game)
+
+
+def store_maps(resources: Resources, game: str) -> None:
+    """Put a game's maps into the store, then into the table, so that a listed map is complete."""
+    with resources.database.reading() as session:
+        stored = maps.stored_names(session, game)
+    missing = [map_ for map_ in maps.library(game) if map_.map_id not in stored]
+    for map_ in missing:
+        resources.objects.put_new(map_.key, map_.data)
+    with resources.database.writing() as session:
+        maps.put(session, missing)
+
+
+ACTOR: Final = "timetable"
+"""The actor in the audit."""
+
+CAN_OCCUR: Final = or_(
+    and_(Event.kind == START, Competition.state == "planned"),
+    and_(Event.kind == END, Competition.state.in_(("running", "paused"))),
+)
+
+
+def sweep(session: Session, clock: Clock, formats: Sequence[Format]) -> None:
+    """Start and end competitions that are due. Idempotent, also when called concurrently.
+
+    A competition that cannot begin becomes a draft again, and its page says why. Formats with their
+    own events handle these themselves.
+    """
+    names = [format_.name for format_ in formats if not format_.has_events]
+    due = (
+        select(Event.id)
+        .join(Competition, Competition.id == Event.competition_id)
+        .where(Competition.format.in_(names), *IS_PLANNED, Event.at <= clock(), CAN_OCCUR)
+        .order_by(Event.at, Event.id)
+    )
+    for event in session.scalars(due).all():
+        apply(session, clock, formats, event)
+
+
+def apply(session: Session, clock: Clock, formats: Sequence[Format], event_id: int) -> None:
+    """Apply an event, unless another caller just did."""
+    row = competitions_service.lock(session, session.get_one(Event, event_id).competition_id)
+    event = session.get(Event, event_id, populate_existing=True)
+    format_ = format_named(formats, row.format)
+    if event is None or event.applied_at is not None or format_ is None:
+        return
+    state: CompetitionState = "running" if event.kind == START else "over"
+    try:
+        with session.begin_nested():
+            format_.steer(session, clock, competitions_service.facts_of(row), state, ACTOR)
+    except UsageError as error:
+        event.applied_at, event.data = clock(), {PROBLEM: str(error)}
+        competitions_service.set_state(session, clock, row.id, "draft", ACTOR)
+
+
+def steps_of(formats: Sequence[Format]) -> Steps:
+    """Return the steps of a tick for a site with these formats."""
+    own = kinds_of(formats).sendings
+    plans = [in_transaction(format_.plan) for format_ in formats]
+    return Steps(
+        [in_transaction(results.reap)],
+        [
+            in_transaction(lambda session, _: results.requeue(session)),
+            in_transaction(maintenance.sweep),
+            in_transaction(places.sweep),
+            in_transaction(mail.sweep),
+            in_transaction(lambda session, clock: sweep(session, clock, formats)),
+            *plans,
+            in_transaction(comparisons.sweep),
+            lambda resources: planning.send_due(resources, own),
+            sweep_bots,
+            checks.send_again,
+            in_transaction(workshop_tasks.sweep),
+            workshop_tasks.send_lost,
+            send_waiting,
+        ],
+    )
+
+
+def in_transaction(verb: Callable[[Session, Clock], object]) -> Step:
+    """Return a function as a step in its own transaction, safe for concurrent ticks."""
+
+    def step(resources: Resources) -> None:
+        with resources.database.writing() as session:
+            verb(session, resources.clock)
+
+    return step
+
+
+def sweep_bots(resources: Resources) -> None:
+    """Request the sweep of the bots whose health check is due."""
+    with resources.database.reading() as session:
+        is_due = health.any_due(session, resources.clock)
+    if is_due:
+        resources.queue.send(health.SWEEP, queue=SWEEPS)
+
+
+def tick(resources: Resources, formats: Sequence[Format] = FORMATS, *, reaps: bool = True) -> None:
+    """Run all steps once."""
+    steps_of(formats).do(resources, reaps=reaps)
+
+
+COUNTED: Final = 20.0
+"""Seconds between writes of the counts."""
+
+LOOKS: Final = 60.0
+"""Seconds between checks whether the daily upkeep and back-up are due."""
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def folder_locked(settings: HubSettings) -> Iterator[None]:
+    """Lock the data folder while the block runs, if everything is stored in it.
+
+    Raises UsageError if another process holds the lock.
+    """
+    if not settings.is_sqlite:
+        yield
+        return
+    try:
+        with FileLock(settings.data / "lock", timeout=0):
+            yield
+    except Timeout:
+        raise UsageError(
+            f"another process uses the folder {settings.data}: stop it, or set CW_DATA"
+        ) from None
+
+
+def new_worker(resources: Resources, slots: int, *, runs_programs: bool = True) -> Worker:
+    """Return a worker for this process."""
+    name = worker_name(os.getpid(), resources.clock())
+    return Worker(name, slots, KINDS, runs_programs=runs_programs, clock=ClockCheck())
+
+
+def begin_heartbeat(
+    resources: Resources, *roles: Role, name: str = "", runs: Figures = NO_PROGRAMS
+) -> None:
+    """Start the heartbeat of this process: its roles and programs; a worker has its own name."""
+    now = resources.clock()
+    process = Process(name or worker_name(os.getpid(), now), __version__, roles, now, runs)
+    repeat(resources, "heartbeat", lambda: process.beat(resources), heartbeats.EVERY)
+
+
+@contextmanager
+def everything(resources: Resources, slots: int) -> Iterator[Worker]:
+    """Tick, run jobs and play matches in threads of this process while the block runs.
+
+    Afterwards its matches are released, but the threads run until the process ends.
+    """
+    settings = resources.settings
+    # An embedded hub has no other worker: it takes every match, and says why one cannot be played.
+    runs_programs = settings.is_embedded or programs.can_run(settings)
+    worker = new_worker(resources, slots, runs_programs=runs_programs)
+    if resources.settings.is_embedded:
+        begin_alone(resources)
+    begin_site(resources)
+    taker = JobTaker(resources, jobs_of(worker))
+    resources.threads.last_words = lambda: give_back(resources, worker)
+    taker.work_in_thread(f"matches@{worker.name}", queues_of(KINDS.names(), worker), slots)
+    do_jobs(taker, worker.name)
+    repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
+    can_run = programs.can_run(settings)
+    runs = of_programs(slots, KINDS.names()) if can_run else NO_PROGRAMS
+    begin_heartbeat(resources, *heartbeats.ROLES, name=worker.name, runs=runs)
+    look_after(resources, taker)
+    try:
+        yield worker
+    finally:
+        resources.threads.stopping.set()
+        worker.leave(resources)
+
+
+def of_programs(slots: int, kinds: Sequence[str]) -> Figures:
+    """Return a process's report on programs: how many at once, and beside which matches."""
+    return Figures(program_slots=slots, program_kinds=tuple(kinds), languages=programs.installed())
+
+
+def queues_of(kinds: Sequence[str], worker: Worker) -> tuple[str, ...]:
+    """Return the queues of a worker for matches of some kinds, and for programs if it runs them."""
+    return (*kinds, PROGRAMS, WORKSHOP) if worker.runs_programs else tuple(kinds)
+
+
+def begin_alone(resources: Resources) -> None:
+    """Queue the unfinished work of the previous process: nobody else can be doing it."""
+    with resources.database.writing() as session:
+        results.reap_all(session, resources.clock)
+        results.requeue(session)
+        planning.forget_messages(session)
+        workshop_tasks.lose_all(session, resources.clock)
+        shares.leave(session)
+        workshop_tasks.forget_messages(session)
+
+
+def schedule(resources: Resources) -> None:
+    """Tick and run jobs until the process is told to stop."""
+    with resources.database.writing() as session:
+        planning.forget_messages(session)
+        workshop_tasks.forget_messages(session)
+    begin_site(resources)
+    doer = new_worker(resources, slots=0)
+    taker = JobTaker(resources, jobs_of(doer))
+    resources.threads.last_words = lambda: give_back(resources, doer)
+    do_jobs(taker, doer.name)
+    begin_heartbeat(resources, "scheduler")
+    look_after(resources, taker)
+    resources.threads.wait()
+
+
+def do_jobs(taker: JobTaker, name: str) -> None:
+    """Run the jobs other than matches, each queue in its own threads."""
+    for queue, threads in LANES.items():
+        taker.work_in_thread(f"{queue}@{name}", [queue], threads)
+
+
+def look_after(resources: Resources, taker: JobTaker) -> None:
+    """Run the periodic tasks in threads, until told to stop."""
+    ticker, daily = Ticker(steps_of(FORMATS)), Daily(chores_of(FORMATS))
+    repeat(resources, "ticks", lambda: ticker.tick(resources), resources.settings.tick)
+    repeat(resources, "mails", lambda: mail_delivery.send_due(resources), mail_delivery.EVERY)
+    repeat(resources, "upkeep", lambda: daily.do(resources), LOOKS)
+    repeat(resources, "back-ups", lambda: backups.do_daily(resources), LOOKS)
+    repeat(resources, "certificate", lambda: doctor.note(resources), doctor.CERTIFICATE_EVERY)
+    repeat(resources, "deletions", lambda: administration.note_new(resources), LOOKS)
+    repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
+
+
+def work(
+    resources: Resources, slots: int, kinds: Sequence[str], *, runs_programs: bool = False
+) -> None:
+    """Play matches of these kinds until the process is told to stop; then release them.
+
+    With `runs_programs` also those with uploaded programs.
+    """
+    if runs_programs:
+        report_limits(resources.settings)
+        # Another worker may have what this one lacks.
+        runs_programs = programs.can_run(resources.settings)
+    worker = new_worker(resources, slots, runs_programs=runs_programs)
+    queues = queues_of(kinds, worker)
+    taker, threads = JobTaker(resources, jobs_of(worker)), resources.threads
+    threads.last_words = lambda: give_back(resources, worker)
+
+    def begin(**_: object) -> None:
+        # Only now: threads started earlier would not survive in the child processes that play.
+        repeat(resources, "signs of life", lambda: see(resources, worker), heartbeats.EVERY)
+        runs = of_programs(slots, kinds) if runs_programs else NO_PROGRAMS
+        begin_heartbeat(resources, "worker", name=worker.name, runs=runs)
+        repeat(resources, "counts", lambda: taker.counts.write(resources.database), COUNTED)
+
+    worker_ready.connect(begin, weak=False)
+    # Celery sends this signal at once, and would then wait for the matches: machines that are taken
+    # away grant only seconds (decisions 0008).
+    worker_shutting_down.connect(lambda **_: threads.leave(0), weak=False)
+    name = f"matches@{worker.name}"
+    taker.work(name, queues, slots)
+    threads.end(name)
+
+
+def give_back(resources: Resources, worker: Worker) -> None:
+    """Release the matches of this ending process, and end the children that play for it."""
+    for child in billiard.active_children():
+        # Children first, so that none of them renews a released lease.
+        os.kill(child.pid, KILL)
+    worker.leave(resources)
+    if resources.threads.ended:
+        ended = heartbeats.Counts()
+        ended.add(heartbeats.ENDED)
+        ended.write(resources.database)
+
+
+def see(resources: Resources, worker: Worker) -> None:
+    """Record that a worker is alive."""
+    with resources.database.writing() as session:
+        maintenance.see_worker(session, resources.clock, worker.name, worker.version, worker.slots)
+
+
+def repeat(resources: Resources, name: str, do: Callable[[], object], seconds: float) -> Thread:
+    """Run a function periodically in a thread; failures are logged and retried the next time."""
+    stopping = resources.threads.stopping
+
+    def run() -> None:
+        while not stopping.is_set():
+            try:
+                do()
+            except DBAPIError as error:
+                logger.warning("the database is away: %s", error.orig)
+            except Failure as error:
+                logger.warning("%s", error)
+            except Exception:
+                logger.exception("what is done every %g s has failed", seconds)
+            stopping.wait(seconds)
+
+    return resources.threads.start(name, run)

@@ -1,1 +1,0 @@
-"""The processes of a site, combining the parts of all subjects."""
