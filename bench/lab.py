@@ -15,7 +15,7 @@ from cw.lab.ask import AskedAnswer, Asking, ask
 from cw.lab.comparison import Comparison, Contest, LineUp, compare, read_line_up
 from cw.lab.journal import Journal, players
 from cw.lab.journal import opened as journals
-from cw.league.tests import Hypotheses
+from cw.league.strength_tests import Hypotheses
 from cw.matches.run import run_match
 from cw.matches.spec import Isolation, MatchSpec
 from cw.matches.worker import Job

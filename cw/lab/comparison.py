@@ -26,7 +26,7 @@ from cw.games.registry import (
 )
 from cw.games.rules import Json
 from cw.lab.journal import BotFaults, Journal, MatchLine, Players
-from cw.league.tests import (
+from cw.league.strength_tests import (
     Decision,
     Estimate,
     Hypotheses,
@@ -426,7 +426,7 @@ def sentence(comparison: Comparison) -> str:
     """Return the result of a comparison.
 
     >>> from cw.lab.comparison import read_line_up
-    >>> from cw.league.tests import Hypotheses, PairScores
+    >>> from cw.league.strength_tests import Hypotheses, PairScores
     >>> pair = ("v2=builtin:greedy", "v1=builtin:random")
     >>> line_up = read_line_up("paint", pair)
     >>> sentence(Comparison(line_up, Hypotheses(), 90, PairScores(50, 25.5, 14.0)))

@@ -25,7 +25,7 @@ from cw.lab.journal import Journal, MatchLine, Players, Save, read_lines
 from cw.lab.versions import STORE, Stamp, Store, Version, stamps
 from cw.league.glicko2 import Rating
 from cw.league.information import Meetings, Strengths, most_informative, strengths
-from cw.league.tests import Z_95
+from cw.league.strength_tests import Z_95
 from cw.matches.run import check_number
 from cw.matches.spec import Isolation, MatchResult, MatchSpec
 from cw.replays import document as replays_document

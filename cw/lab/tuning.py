@@ -25,8 +25,8 @@ from cw.files import write_whole
 from cw.games.rules import Json
 from cw.lab.comparison import LineUp
 from cw.lab.journal import Journal, Players
-from cw.league.tests import Point as TestsPoint
-from cw.league.tests import Tunable, gain, moved, settled, start_of, trial
+from cw.league.strength_tests import Point as TunedPoint
+from cw.league.strength_tests import Tunable, gain, moved, settled, start_of, trial
 from cw.matches.spec import MatchSpec
 from cw.pictures.svg import svg
 
@@ -132,7 +132,7 @@ class Tuning:
             "seed": self.seed,
         }
 
-    def between(self, first: tuple[str, TestsPoint], second: tuple[str, TestsPoint]) -> LineUp:
+    def between(self, first: tuple[str, TunedPoint], second: tuple[str, TunedPoint]) -> LineUp:
         """Return the line-up of two versions of the bot, each a name suffix and a point."""
         bot, secrets = self.base.new_bot, self.base.secrets
         versions = [
@@ -146,7 +146,7 @@ class Tuning:
             self.base, bots=(*versions, *self.base.bots[2:]), secrets={**secrets, **known}
         )
 
-    def settings(self, point: TestsPoint) -> dict[str, str]:
+    def settings(self, point: TunedPoint) -> dict[str, str]:
         """Return the bot's settings for a point."""
         return {number.name: as_setting(number, point[number.name]) for number in self.numbers}
 
@@ -168,7 +168,7 @@ class Course:
     """The course of the numbers: the point at the start, then the point after each step."""
 
     tuning: Tuning
-    points: tuple[TestsPoint, ...]
+    points: tuple[TunedPoint, ...]
     scores: tuple[float, ...] = ()
     """For each step, the score of the side whose lots were `plus`, from 0 to 1."""
 

@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from cw.league.fixtures import Result
-from cw.league.tests import Interval, difference, wilson
+from cw.league.strength_tests import Interval, difference, wilson
 
 POINTS_OF_A_REST: Final = 2
 """Credit for a rest in a Swiss contest: the wins of a meeting."""

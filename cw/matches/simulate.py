@@ -19,7 +19,7 @@ from cw.arena.bots import BotSpec
 from cw.errors import UsageError
 from cw.games.registry import load_game, load_play_options, load_strategy
 from cw.games.rules import Json, Outcome, Player
-from cw.league.tests import Interval, wilson
+from cw.league.strength_tests import Interval, wilson
 from cw.matches.run import check_number
 from cw.matches.spec import MatchResult, MatchSpec
 from cw.matches.verdict import tie_breaks

@@ -14,7 +14,7 @@ from cw.games.endings import FORFEITS, RESIGNATIONS, Endings, as_clause
 from cw.games.registry import load_endings
 from cw.games.rules import Json, Player
 from cw.games.wire import SERVER_ERROR
-from cw.league.tests import Interval, wilson
+from cw.league.strength_tests import Interval, wilson
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 
 DID: Final[Mapping[FaultKind, str]] = {

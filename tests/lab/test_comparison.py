@@ -20,7 +20,7 @@ from cw.lab.comparison import (
     varying_option,
 )
 from cw.lab.journal import Journal, MatchLine, line_of
-from cw.league.tests import Hypotheses
+from cw.league.strength_tests import Hypotheses
 from cw.matches.run import run_match
 from cw.matches.spec import MatchResult, MatchSpec
 

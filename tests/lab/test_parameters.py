@@ -8,7 +8,7 @@ import pytest
 
 from cw.errors import UsageError
 from cw.lab.tuning import EXAMPLE, as_setting, read_parameters
-from cw.league.tests import Tunable
+from cw.league.strength_tests import Tunable
 
 
 def parameter_file(folder: Path, text: str | bytes) -> Path:

@@ -20,7 +20,7 @@ import numpy as np
 
 from cw.league.glicko2 import SCALE
 from cw.league.information import Matrix, Meetings, Strengths, most_informative, strengths
-from cw.league.tests import score_at
+from cw.league.strength_tests import score_at
 
 Choice = Literal["round robin", "cw league"]
 

@@ -14,7 +14,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from cw.league.tests import DOUBT, FEWEST, Hypotheses, log_likelihood_ratio, score_at
+from cw.league.strength_tests import DOUBT, FEWEST, Hypotheses, log_likelihood_ratio, score_at
 
 TESTS: Final = 2000
 BLOCK: Final = 200

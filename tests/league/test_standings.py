@@ -22,7 +22,7 @@ from cw.league.standings import (
     with_rests,
     within_noise,
 )
-from cw.league.tests import wilson
+from cw.league.strength_tests import wilson
 from tests.league.playing import of_two
 
 EXTRACT = Path(__file__).parent / "data" / "two_groups.jsonl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cw.arena.bots import BotSpec
-from cw.league.tests import wilson
+from cw.league.strength_tests import wilson
 from cw.matches.simulate import named, series, simulate
 from cw.matches.spec import MatchFault, MatchResult, MatchSpec
 from cw.matches.verdict import tallies

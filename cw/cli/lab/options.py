@@ -17,7 +17,7 @@ from cw.cli.output.readers import discard_output
 from cw.errors import CapacityError, Failure, UsageError, visible
 from cw.lab.comparison import LineUp, read_line_up
 from cw.lab.journal import read_head
-from cw.league.tests import Hypotheses
+from cw.league.strength_tests import Hypotheses
 from cw.matches.spec import Isolation, SandboxPolicy
 
 JOBS: Final = click.option(

@@ -32,7 +32,7 @@ from cw.lab.tuning import (
     tune,
     write_course,
 )
-from cw.league.tests import Hypotheses
+from cw.league.strength_tests import Hypotheses
 
 STEPS: Final = "steps.jsonl"
 COMPARISON: Final = "comparison.jsonl"

@@ -9,7 +9,7 @@ import click
 
 from cw.errors import visible
 from cw.lab.comparison import Comparison, fault_lines, sentence
-from cw.league.tests import Decision
+from cw.league.strength_tests import Decision
 
 EXIT_CODES: Final[Mapping[Decision | None, int]] = {"stronger": 0, "not stronger": 1, None: 3}
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from cw.errors import UsageError
 from cw.games.registry import load_play_options, load_strategies
 from cw.lab.comparison import Evidence, outranked, standing, verdict
-from cw.league.tests import Hypotheses, PairScores, decision
+from cw.league.strength_tests import Hypotheses, PairScores, decision
 from cw_hub.bots import programs, shares, versions
 from cw_hub.bots import service as bots_service
 from cw_hub.bots.addresses import PROGRAM, ClaimedSeat

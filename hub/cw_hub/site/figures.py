@@ -40,7 +40,7 @@ class Present:
     processes: Sequence[Beat]
     """The roles of live processes."""
     ages: Mapping[str, float]
-    """Seconds since an event was last recorded, by its name in hub/cw_hub/operation/marks.py."""
+    """Seconds since an event was last recorded, by its name in operation/heartbeats.py."""
     matches: Mapping[str, int]
     """Unfinished matches in each state that operators watch."""
     waiting: float

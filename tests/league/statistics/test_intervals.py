@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cw.league.tests import difference, wilson
+from cw.league.strength_tests import difference, wilson
 
 
 @pytest.mark.parametrize(

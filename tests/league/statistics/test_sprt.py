@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from cw.league.tests import (
+from cw.league.strength_tests import (
     DOUBT,
     FEWEST,
     Decision,

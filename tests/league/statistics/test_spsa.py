@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from cw.league.tests import Tunable, gain, moved, reach, score_at, settled, start_of, trial
+from cw.league.strength_tests import Tunable, gain, moved, reach, score_at, settled, start_of, trial
 
 DEPTH = Tunable("depth", 8, 0, 20, 2, whole=True)
 RATE = Tunable("rate", 2, 0, 10, 1)
