@@ -56,8 +56,8 @@ def counted(flow: str) -> Iterator[None]:
     CALLED = set()
     yield
     files, CALLED = CALLED, None
-    own = sorted(file for file in map(relative, files) if file.startswith("cw/"))
-    hub = [file for file in own if "/hub/" in file]
+    own = sorted(file for file in map(relative, files) if file.startswith(("cw/", "hub/cw_hub/")))
+    hub = [file for file in own if file.startswith("hub/")]
     print(f"\n| {flow} | {len(hub)} | {len(own) - len(hub)} |")  # noqa: T201
     print("  " + "\n  ".join(own))  # noqa: T201
 
