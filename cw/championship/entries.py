@@ -31,7 +31,7 @@ class EntryFault(msgspec.Struct, frozen=True):
     """A fault of a bot."""
 
     seat: Count
-    """The number of its seat, from 0."""
+    """The bot's seat number, from 0."""
     turn: Count
     """Turns played before it."""
     kind: str

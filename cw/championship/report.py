@@ -70,7 +70,7 @@ def headline(document: Mapping[str, Any], phase: Phase) -> str:
 
 
 def final_words(document: Mapping[str, Any]) -> str:
-    """Return the result of the final, or the lead in the only table."""
+    """Return a sentence with the result of the final or, without a bracket, who leads the table."""
     final = document["bracket"][-1]["ties"][0] if document["bracket"] else None
     if final is None:
         return lead_words(document["standings"], document["team_names"])

@@ -43,7 +43,7 @@ def team_id(folder: str) -> str:
     composed = normalize("NFC", folder)
     parts = normalize("NFKD", composed.translate(LETTERS))
     plain = OTHERS.sub("-", "".join(sign for sign in parts if not combining(sign))).strip("-")
-    # A checksum, as hashes of text differ from process to process.
+    # A checksum, because `hash(str)` differs between processes.
     return plain[:LONGEST].strip("-") or f"team-{crc32(composed.encode(errors='replace')):08x}"
 
 

@@ -445,7 +445,7 @@ def terminal_picture(game: str, draw_board: Board) -> Picture[Any]:
 
 
 class TerminalBoard:
-    """A terminal board as shapes: each character has its own place, in any font."""
+    """A terminal board drawn as shapes: each character has its own position, in any font."""
 
     def __init__(self, draw_board: Board) -> None:
         """Start with the size unknown."""

@@ -84,7 +84,7 @@ def faults_of(result: MatchResult, number: int, name: str) -> BotFaults | None:
 
 
 class Journal:
-    """The finished matches of an experiment by id, from a file or from this run alone."""
+    """The finished matches of an experiment, by id: stored in a file, or in memory only."""
 
     def __init__(self, file: Path | None = None, head: Mapping[str, Json] | None = None) -> None:
         """Start without matches; without a file they are not stored.

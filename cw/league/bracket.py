@@ -181,7 +181,7 @@ def decided(
 
 
 def ordered(teams: tuple[str, str], figures: Mapping[str, Fraction]) -> str | None:
-    """Return the team with the higher figure, or None if they are equal."""
+    """Return the team with the higher value, or None if they are equal."""
     first, second = teams
     if figures[first] == figures[second]:
         return None

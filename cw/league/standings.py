@@ -46,7 +46,7 @@ NO_RESTS: Final[Mapping[str, int]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The sums of a team's matches."""
+    """A team's totals over its matches."""
 
     wins: int = 0
     """Comparisons won; in matches of two players, matches."""

@@ -1,4 +1,4 @@
-"""The vector painter: sheets as SVG documents."""
+"""Renders pictures (`Sheet`) as SVG."""
 
 from __future__ import annotations
 

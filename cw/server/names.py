@@ -65,7 +65,7 @@ HOST: Final = r"(?P<host>[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
 
 @dataclass(frozen=True, slots=True)
 class HostNames:
-    """The names under which a server answers."""
+    """The host names that a server accepts in requests."""
 
     names: frozenset[str] = LOCAL_NAMES
     any_address: bool = False

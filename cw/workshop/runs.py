@@ -1,4 +1,4 @@
-"""The runs of a workshop: builds, exchanges with a bot, series, and `cw check` in a process."""
+"""What a workshop can run: builds, queries of a bot, series of matches, and `cw check`."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class SeriesMatch:
         return cls(document["number"], document["seed"], part, document["words"], None)
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as JSON for pages."""
+        """Return the match as JSON for the web pages."""
         came, seat = self.part.came, self.part.seat
         return {
             "number": self.number,

@@ -20,7 +20,7 @@ PASSES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A line of the bot without its end."""
+    """A line from the bot, without its line ending."""
 
     line: bytes
     seconds: float

@@ -1,4 +1,4 @@
-"""The requester and its permissions: looked up on demand, once per request."""
+"""The current user and their permissions, looked up on demand once per request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mail: the outbox as rows, what each letter says, its limits, and what people subscribe to."""
+"""Email: the outbox table, message texts, limits per recipient, and subscriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends the hub's mails: links, and news."""
+"""Sends the hub's emails: log-in and confirmation links, and notifications."""
 
 from __future__ import annotations
 

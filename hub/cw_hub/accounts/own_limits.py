@@ -29,7 +29,7 @@ def own_limits() -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class OwnAmount:
-    """How often something may be done, unless an admin has set another limit for the requester."""
+    """A rate limit: the default, or the one an admin has set for the current user."""
 
     name: str
     """The name of a limit in personal_limits.LIMITS."""

@@ -1,4 +1,4 @@
-"""Limits how many people may register from one address; higher with an invitation to a tournament.
+"""Limits registrations per IP address; more are allowed with an invitation to a tournament.
 
 A hall full of people shares one address. Each tournament is counted separately, so that nobody
 else there uses up their share.

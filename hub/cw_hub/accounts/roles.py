@@ -1,4 +1,4 @@
-"""What an account may do in a tournament without a card: act for its team, or host it."""
+"""Tournament roles that an account has without a printed login token: team member or host."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ROLE: Final = (
     )
     .where(
         Competition.slug == bindparam("slug"),
-        # Other competitions may have the same slug; those of teams have groups.
+        # Slugs are unique only within a format; only tournaments have groups.
         select(Group.id).where(Group.competition_id == Competition.id).exists(),
     )
 )

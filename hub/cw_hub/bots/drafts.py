@@ -1,7 +1,7 @@
 """Drafts: the files of the program that a person writes for a game, and its opponents.
 
-Every save names the content that was changed, so that the changes of another window are never
-silently overwritten.
+Every save passes the digest of the content it was based on, so that edits made in another window
+are never silently overwritten.
 """
 
 from __future__ import annotations

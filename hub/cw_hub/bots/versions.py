@@ -1,4 +1,4 @@
-"""The versions of uploaded programs, of people and of teams alike."""
+"""Versions of uploaded programs, for both users' and teams' bots."""
 
 from __future__ import annotations
 

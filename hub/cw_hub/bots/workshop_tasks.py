@@ -1,7 +1,7 @@
-"""Tasks of the workshop as rows: begun by pages, claimed by workers, ended by either.
+"""Workshop tasks, stored as rows: created by pages, claimed by workers, ended by either.
 
-A person has one task of each kind for a game, and uses one place at a time: the person's other
-tasks wait. Different people are served in the order of their requests.
+A user has at most one task of each kind per game and occupies one slot at a time; their other tasks
+wait. Users are served in the order of their requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rated competitions for the operator."""
+"""`cw hub ratings`: verifies or recomputes the ratings of rated competitions."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Top:
     playing: int
     """Number of running matches."""
     match_id: str | None
-    """The match that began last."""
+    """The id of the match that started most recently."""
     next_at: datetime | None
     """When the next match is planned or the competition begins; None if unknown."""
     places: tuple[Place, ...]

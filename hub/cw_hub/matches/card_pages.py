@@ -1,4 +1,4 @@
-"""The address of a match's picture."""
+"""Serves the preview image of a match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matches for pages: one by its public id, or many for lists, with their seats."""
+"""Queries behind the match pages: one match by public id, or many for a list, with their seats."""
 
 from __future__ import annotations
 

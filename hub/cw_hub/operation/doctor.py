@@ -380,7 +380,7 @@ def look_at_store(settings: HubSettings) -> Finding:
 
 
 def look_at_mail(settings: HubSettings) -> Finding:
-    """Talk to the mail server, up to the point where a mail would be sent."""
+    """Check the mail settings, and log in to the mail server without sending anything."""
     is_fit = settings.is_local or bool(settings.mail_from)
     sender = "" if is_fit else f"CW_MAIL_FROM, or mails come from {settings.sender}"
     if settings.mail:

@@ -163,7 +163,7 @@ def begin_log(settings: HubSettings) -> None:
     handler = StatusLine(sys.stderr) if quiet else logging.StreamHandler()
     handler.setFormatter(JsonLines() if is_json(settings) else TextLines(TEXT))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    # Otherwise warnings of libraries would be plain text between the lines.
+    # Otherwise warnings of libraries would appear as plain text between the log lines.
     logging.captureWarnings(True)
     for package in ("cw", "cw_hub"):
         logging.getLogger(package).setLevel(logging.INFO)

@@ -1,1 +1,1 @@
-"""Code shared by pages of all subjects."""
+"""Code shared by all pages."""

@@ -1,4 +1,4 @@
-"""Parts shared by pages of all subjects: notices, times, flags, pictures, addresses."""
+"""Page elements shared by all pages: notices, timestamps, flags, avatars, URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that plays: reads tasks from its input, and answers on its output."""
+"""The player process: reads tasks from stdin and writes results to stdout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of a bot and of a game, with the parts of the formats."""
+"""The bot and game pages, including the sections that each competition format contributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents about the site, changelog and contributing; the feed, site map and shared pictures."""
+"""The site's documents, changelog and API page; feed, sitemap and robots.txt; preview images."""
 
 from __future__ import annotations
 

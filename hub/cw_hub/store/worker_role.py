@@ -9,7 +9,7 @@ from typing import Final
 from cw_hub.store.models import Base
 
 EVERYTHING: Final = ""
-"""Stands in for a list of columns: all of them."""
+"""Used instead of a list of columns to mean all of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The format of cups, and cups in the API."""
+"""Defines the cup format and its API routes."""
 
 from __future__ import annotations
 

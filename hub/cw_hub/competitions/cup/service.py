@@ -1,7 +1,7 @@
-"""Cups between users' bots: matches are planned as the contest requires them.
+"""Cups between users' bots: matches are scheduled as the contest calls for them.
 
-A contest is a function of its results, so a cup stores nothing else: due fixtures and standings
-are computed anew from the finished matches.
+A contest is a function of its results, so a cup stores nothing else: due fixtures and standings are
+recomputed from the finished matches.
 """
 
 from __future__ import annotations

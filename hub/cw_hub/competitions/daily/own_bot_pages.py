@@ -1,4 +1,4 @@
-"""The pages of a player's bot in daily games: a web service, or an uploaded program."""
+"""Pages where players manage their bot for daily games: a web service, or an uploaded program."""
 
 from __future__ import annotations
 

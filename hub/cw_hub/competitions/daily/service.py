@@ -1,4 +1,4 @@
-"""Daily games: their due times, the operator's actions, and what is kept of their results."""
+"""Daily games: scheduling, operator actions, and stored results."""
 
 from __future__ import annotations
 

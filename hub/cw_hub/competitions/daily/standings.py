@@ -1,4 +1,4 @@
-"""Daily games for pages: their list, rankings, and the behaviour of bots."""
+"""Queries behind the pages of daily games: list, rankings and the behaviour of bots."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def rows_html(board: LeaderboardPage, more: Beside, own: int | None) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class RowsOfBoard:
-    """A leaderboard page, with its HTML for users without a bot on it."""
+    """A leaderboard page, with its HTML rendered for users who have no bot on it."""
 
     board: LeaderboardPage
     beside: Beside

@@ -1,4 +1,4 @@
-"""HOST, at `/t/<slug>/host`: the host's pages of a tournament."""
+"""A tournament host's pages, under `/t/<slug>/host`."""
 
 from __future__ import annotations
 

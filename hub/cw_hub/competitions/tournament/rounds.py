@@ -434,7 +434,8 @@ def ranked_teams(
     by_team = {row[0]: EntryTotals[int](*row) for row in sums}
     totals = [by_team.get(team, EntryTotals(team, 0)) for team in competing]
     head_to_head: dict[tuple[int, int], float] = {}
-    # Meetings are read only for tie-breaks, because this reads all matches of the group.
+    # Head-to-head results are read only if there are ties to break: this loads every match of the
+    # group.
     if len({entry.key for entry in totals}) < len(totals):
         closed = (Round.group_id == group_id, Round.closed_at.is_not(None))
         rounds = session.scalars(select(Round).where(*closed)).all()

@@ -1,4 +1,4 @@
-"""Tournaments for pages: the list, one with its groups and rounds, and its countdown."""
+"""Queries behind the tournament pages: the list, and one tournament with groups and countdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Competitions as listed for admins: their hosts, and how much is played."""
+"""The admin list of competitions, with hosts and recent match counts."""
 
 from __future__ import annotations
 

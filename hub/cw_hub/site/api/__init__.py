@@ -1,1 +1,1 @@
-"""The API: operations, their documents, and the description generated from them."""
+"""The public API: its operations, its request and response types, and their OpenAPI description."""

@@ -1,4 +1,4 @@
-"""JSON answers of the API and their queries; its description is generated from these types."""
+"""The API's query and response types, from which the OpenAPI description is generated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts views to documents of the API, by attribute; private data is left out."""
+"""Converts views to API responses field by field, omitting private data."""
 
 from __future__ import annotations
 

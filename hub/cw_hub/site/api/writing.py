@@ -1,4 +1,4 @@
-"""Writing with the API: the operations of the bot pages, and those of admins."""
+"""API operations that change data, for bot owners and for admins."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def test_match(bot_id: str, body: TestMatch) -> Planned:
 
 @routes.add("POST", "/bots/<bot_id>/retire", scope="bots")
 def retire_bot(bot_id: str, body: Retirement) -> BotFacts:
-    """Retire a bot permanently; its name confirms this."""
+    """Permanently retire a bot; the request must repeat its name as confirmation."""
     bot, hub = find_own(bot_id), resources()
     if body.name != bot.name:
         raise Invalid({"name": OTHER_NAME.format(name=bot.name)})
