@@ -17,9 +17,9 @@ from hub.tests.attacks.raw import Answer, ask
 pytestmark = pytest.mark.thorough
 
 SALTS: Final = (
-    "cw_hub.objects",
-    "cw_hub.objects.backups",
-    *(f"cw_hub.objects.{one}" for one in KINDS),
+    "cw.hub.objects",
+    "cw.hub.objects.backups",
+    *(f"cw.hub.objects.{one}" for one in KINDS),
 )
 
 FORMS: Final = (
@@ -84,6 +84,6 @@ def test_a_link_does_not_outlive_its_hour(hub: Hub) -> None:
             return int(time.time()) - 3700
 
     for signer, code in ((TimestampSigner, 200), (Late, 403)):
-        made = signer(secret_of(hub), salt="cw_hub.objects.maps", digest_method=sha384)
+        made = signer(secret_of(hub), salt="cw.hub.objects.maps", digest_method=sha384)
         signature = made.sign("m.json").decode().partition(".json.")[2]
         assert fetch(hub, f"/objects/maps/m.json?sig={signature}").status == code
